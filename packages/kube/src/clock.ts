@@ -1,0 +1,55 @@
+/**
+ * Where time comes from. Everything below the command line takes a `Clock`, so that a test can let twenty minutes pass
+ * in a millisecond.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Runs `callback` once after `delayMs` milliseconds; the returned timer can be cancelled any number of times. */
+  schedule(delayMs: number, callback: () => void): Timer;
+}
+
+/** A pending call made with {@link Clock.schedule}. */
+export interface Timer {
+  cancel(): void;
+}
+
+/** The clock of the machine. Its timers do not keep the process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule(delayMs, callback) {
+    // Node fires timers above 2^31-1 ms at once; a day is as good as "later" for anything a controller waits for.
+    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), 86_400_000));
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** Resolves after `delayMs` on `clock`; rejects with the signal's reason when it aborts first. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = () => {
+      timer.cancel();
+      reject(signal!.reason);
+    };
+    const timer = clock.schedule(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** The RFC 3339 text Kubernetes uses for `metav1.Time`: UTC, whole seconds. */
+export function kubeTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** The RFC 3339 text Kubernetes uses for `metav1.MicroTime`: UTC, six decimals. */
+export function kubeMicroTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 23)}000Z`;
+}

@@ -1,0 +1,26 @@
+import type { KubeObject } from './object.ts';
+
+/**
+ * A kind of object: its names, its scope and (at compile time only) the type of its objects. Everything that reads or
+ * writes objects takes a `Kind`, so the type of the answer is known without a cast.
+ */
+export interface Kind<T extends KubeObject = KubeObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Lower-case plural as in URLs, such as `deployments`. */
+  readonly plural: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  /** `group/version`, or `version` for the core group. */
+  readonly apiVersion: string;
+  /** Never present at run time; carries the static type. */
+  readonly __object?: T;
+}
+
+/** The type of a kind's objects. */
+export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+/** `Kind.group/version`, the way kinds are named in errors and logs. */
+export function kindText(kind: Pick<Kind, 'group' | 'version' | 'kind'>): string {
+  return kind.group ? `${kind.kind}.${kind.version}.${kind.group}` : `${kind.kind}.${kind.version}`;
+}

@@ -1,0 +1,26 @@
+/**
+ * Which room may look into which. Dependencies point down only; `apiserver` knows none of the others, so that a bug in
+ * the client is not mirrored in the server that tests it.
+ */
+export const arrows: Readonly<Record<string, readonly string[]>> = {
+  kube: [],
+  runtime: ['kube'],
+  manifests: ['kube', 'runtime'],
+  operand: ['kube', 'runtime', 'manifests'],
+  'btp-manager': ['kube', 'runtime', 'manifests'],
+  apiserver: [],
+  testing: ['apiserver', 'kube', 'runtime'],
+  cli: ['kube', 'runtime', 'manifests', 'operand', 'btp-manager', 'apiserver'],
+};
+
+/** Tests may use the test kit and the embedded server besides what the package itself may use. */
+export const testOnly: readonly string[] = ['testing', 'apiserver'];
+
+/** Pictures the arrows as a Mermaid graph for `docs/architecture.md`. */
+export function mermaid(): string {
+  const lines = ['graph TD'];
+  for (const [from, targets] of Object.entries(arrows)) {
+    for (const to of targets) lines.push(`  ${from} --> ${to}`);
+  }
+  return lines.join('\n');
+}

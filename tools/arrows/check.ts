@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+import { arrows, testOnly } from './arrows.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+
+async function* sources(directory: string): AsyncGenerator<string> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.name === 'node_modules' || entry.name === 'generated') continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (entry.name.endsWith('.ts')) yield path;
+  }
+}
+
+function isTest(path: string): boolean {
+  return /\.test\.ts$|\/test\/|\/testing\//.test(path);
+}
+
+const problems: string[] = [];
+let files = 0;
+
+for (const entry of await readdir(join(root, 'packages'), { withFileTypes: true })) {
+  if (!entry.isDirectory()) continue;
+  const allowed = arrows[entry.name];
+  if (!allowed) {
+    problems.push(`packages/${entry.name}: no arrows declared; add it to tools/arrows/arrows.ts`);
+    continue;
+  }
+  const packageFolder = join(root, 'packages', entry.name);
+  for await (const path of sources(packageFolder)) {
+    files += 1;
+    const where = relative(root, path);
+    for (const [, target = ''] of (await readFile(path, 'utf8')).matchAll(importPattern)) {
+      if (target.startsWith('.')) {
+        const leaves = relative(packageFolder, join(path, '..', target)).startsWith('..');
+        if (leaves && !isTest(where)) problems.push(`${where}: '${target}' reaches out of its package`);
+        continue;
+      }
+      const room = /^@slipway\/([^/]+)/.exec(target)?.[1];
+      if (room === undefined || room === entry.name || allowed.includes(room)) continue;
+      if (isTest(where) && testOnly.includes(room)) continue;
+      problems.push(`${where}: ${entry.name} must not know ${room}`);
+    }
+  }
+}
+
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exitCode = 1;
+} else {
+  console.log(`package arrows hold in ${files} files`);
+}
