@@ -4,7 +4,12 @@ const reference = process.env['SLIPWAY_CLUSTER'] === 'reference';
 
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'tools/*/**/*.test.ts', 'docs/**/*.test.ts'],
+    include: [
+      'packages/*/{src,test}/**/*.test.ts',
+      'examples/*/**/*.test.ts',
+      'tools/*/**/*.test.ts',
+      'docs/**/*.test.ts',
+    ],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
     maxWorkers: 2,

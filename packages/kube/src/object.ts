@@ -56,7 +56,9 @@ export type DeepReadonly<T> = T extends (infer E)[]
     : T;
 
 /** The key of an object, from its metadata. */
-export function keyOf(object: { readonly metadata: { readonly name?: string; readonly namespace?: string } }): ObjectKey {
+export function keyOf(object: {
+  readonly metadata: { readonly name?: string; readonly namespace?: string };
+}): ObjectKey {
   const { name = '', namespace } = object.metadata;
   return namespace ? { namespace, name } : { name };
 }

@@ -1,0 +1,85 @@
+import type { Kind, ObjectOf } from './kind.ts';
+import type { DeepReadonly, KubeObject, ObjectKey, ObjectMeta } from './object.ts';
+
+/**
+ * What a process knows of one cluster: objects of the kinds it declared, kept current by watches. Reads cost no request and
+ * no copy; what they return must not be changed (`mutable()` gives a copy). A read waits (bounded) until the cache has seen
+ * the writes made through the client that belongs to it.
+ *
+ * Reading a kind nobody declared is an error that says how to declare it.
+ */
+export interface Cache {
+  /** The cached object, or `undefined`. */
+  get<K extends Kind>(kind: K, key: ObjectKey): Promise<DeepReadonly<ObjectOf<K>> | undefined>;
+  /** Cached objects that match, in key order. */
+  list<K extends Kind>(kind: K, query?: CacheQuery): Promise<readonly DeepReadonly<ObjectOf<K>>[]>;
+  /** Declares a kind (idempotent for an equal scope) and returns its informer. Starts at once when the cache has started. */
+  informer<K extends Kind>(kind: K, scope?: InformerScope<ObjectOf<K>>): Informer<ObjectOf<K>>;
+  /** Starts all informers. Idempotent. */
+  start(): void;
+  /** Resolves when every declared kind has been loaded once. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** One row per declared kind: loaded or what it waits for. Readiness and error texts come from here. */
+  status(): readonly InformerStatus[];
+  /** Remembers a write so that later reads of that object wait for it. Called by the client that belongs to the cache. */
+  wrote(kind: Kind, key: ObjectKey, outcome: { resourceVersion?: string; uid?: string; deleted?: boolean }): void;
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface CacheQuery {
+  namespace?: string;
+  labelSelector?: string | Readonly<Record<string, string>>;
+  /** An index declared in the informer's scope. */
+  index?: { name: string; value: string };
+}
+
+/** Which objects of a kind are cached, and what of them. */
+export interface InformerScope<T extends KubeObject = KubeObject> {
+  /** Default: all namespaces. */
+  namespaces?: readonly string[];
+  labelSelector?: string | Readonly<Record<string, string>>;
+  fieldSelector?: string;
+  /** Only `metadata` is fetched and kept: for kinds that are triggers. Default false; true for Secret and ConfigMap unless set. */
+  metadataOnly?: boolean;
+  /** Cut `metadata.managedFields` and the last-applied annotation before parsing. Default true. */
+  stripManagedFields?: boolean;
+  /** Keep only these top-level fields besides apiVersion, kind and metadata. Default: all. */
+  fields?: readonly string[];
+  /** Named look-ups: each returns the values an object is found under. */
+  indices?: Readonly<Record<string, (object: DeepReadonly<T>) => readonly string[]>>;
+}
+
+/** Keeps one kind current and tells handlers what changed. */
+export interface Informer<T extends KubeObject = KubeObject> {
+  readonly kind: Kind<T>;
+  /** Calls `handler` for every cached object at once (`initial: true`) and for every change from then on. Returns a function that removes it. */
+  onEvent(handler: (event: CacheEvent<T>) => void): () => void;
+  readonly synced: boolean;
+  readonly size: number;
+}
+
+/** A change of a cached object. `object` and `old` are parsed when first read: a handler that needs only `key` or `meta` costs no parse. */
+export interface CacheEvent<T extends KubeObject = KubeObject> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly key: ObjectKey;
+  readonly object: DeepReadonly<T>;
+  /** The object before an update. */
+  readonly old?: DeepReadonly<T>;
+  /** Metadata of `object`; of the last known state for a deletion. */
+  readonly meta: DeepReadonly<ObjectMeta>;
+  /** Part of the first load or of a reload after a lost watch, rather than a fresh change. */
+  readonly initial: boolean;
+  /** A deletion noticed only by its absence from a reload: `object` is the last known state. */
+  readonly tombstone: boolean;
+}
+
+export interface InformerStatus {
+  readonly kind: Kind;
+  readonly synced: boolean;
+  readonly objects: number;
+  /** Epoch milliseconds of the last event or bookmark. */
+  readonly lastActivity?: number;
+  /** The last failure, while it lasts, in words that name the kind and what to do. */
+  readonly problem?: string;
+}
