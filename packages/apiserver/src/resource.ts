@@ -21,7 +21,7 @@ export interface Resource {
   readonly verbs: readonly string[];
   /** Subresource name → the kind it answers and its verbs. */
   readonly subresources: Readonly<Record<string, Subresource>>;
-  /** Resources of several versions that share objects have the same storage id, such as `apps/deployments`. */
+  /** Resources of several versions that share objects have the same storage id, such as `deployments.apps` (`configmaps` in the core group). */
   readonly storageId: string;
   /** The version objects are stored in. */
   readonly storageVersion: string;
