@@ -1,0 +1,13 @@
+export {
+  ensureReferenceBinaries,
+  type EnsureReferenceBinariesOptions,
+  type NoReferenceBinaries,
+  type ReferenceBinaries,
+} from './build.ts';
+export type { ComponentName } from './components.ts';
+export {
+  type ReferenceCluster,
+  type ReferenceClusterOptions,
+  ReferenceClusterUnavailable,
+  startReferenceCluster,
+} from './start-reference-cluster.ts';
