@@ -1,5 +1,7 @@
-import type { StatusBody } from './api-error.ts';
+import { ApiError, type StatusBody } from './api-error.ts';
+import type { UserInfo } from './auth/auth.ts';
 import type { ApiObject, Json } from './object.ts';
+import type { ApiRequest, ApiServer } from './server.ts';
 
 /** A collection: one resource, in one namespace or in all. */
 export interface CollectionAddress {
@@ -76,4 +78,124 @@ export interface LocalClient {
   resources(): readonly ServedResource[];
   /** Called after a CRD added or removed resources; returns how to stop listening. */
   onResourcesChanged(listener: () => void): () => void;
+}
+
+export interface LocalClientOptions {
+  readonly user: UserInfo;
+  /** Names the field manager of writes, as with any client. Default `kube-controller-manager`. */
+  readonly userAgent?: string;
+}
+
+const patchContentTypes: Record<PatchType, string> = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+/** A {@link LocalClient}: every call is an ordinary request through `ApiServer.handle`, with authorization, admission, faults and all. */
+export function localClient(server: ApiServer, options: LocalClientOptions): LocalClient {
+  const { user } = options;
+  const headers = { 'user-agent': options.userAgent ?? 'kube-controller-manager', accept: 'application/json' };
+
+  async function call(request: Omit<ApiRequest, 'headers' | 'user'>, contentType?: string): Promise<ApiObject> {
+    const response = await server.handle({
+      ...request,
+      headers: contentType ? { ...headers, 'content-type': contentType } : headers,
+      user,
+    });
+    const body = JSON.parse(Buffer.from(response.body ?? []).toString()) as ApiObject;
+    if (response.status >= 400) throw apiErrorOf(body as unknown as StatusBody);
+    return body;
+  }
+
+  return {
+    get: (address) => call({ method: 'GET', path: pathOf(address) }),
+
+    async list(address, selection = {}) {
+      const body = await call({ method: 'GET', path: pathOf(address, { ...selection }) });
+      const apiVersion = address.group ? `${address.group}/${address.version}` : address.version;
+      const kind = String(body.kind).replace(/List$/, '');
+      const items = ((body['items'] ?? []) as ApiObject[]).map((item) => ({ apiVersion, kind, ...item }));
+      return { items, resourceVersion: body.metadata.resourceVersion ?? '' };
+    },
+
+    create: (address, object) =>
+      call({ method: 'POST', path: pathOf(address), body: encode(object) }, 'application/json'),
+
+    update: (address, object) =>
+      call({ method: 'PUT', path: pathOf(address), body: encode(object) }, 'application/json'),
+
+    patch: (address, type, patch) =>
+      call({ method: 'PATCH', path: pathOf(address), body: encode(patch) }, patchContentTypes[type]),
+
+    delete: (address, request = {}) =>
+      call({ method: 'DELETE', path: pathOf(address), body: encode(request) }, 'application/json'),
+
+    watch(address, { resourceVersion, ...selection }, handler) {
+      let over = false;
+      let stream: { close(): void } | undefined;
+      const close = (reason?: StatusBody) => {
+        if (over) return;
+        over = true;
+        stream?.close();
+        handler.closed(reason);
+      };
+      const receive = (line: string) => {
+        const event = JSON.parse(line) as { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR'; object: ApiObject };
+        if (event.type === 'ERROR') close(event.object as unknown as StatusBody);
+        else handler.event(event.type, event.object);
+      };
+      const path = pathOf(address, { ...selection, resourceVersion, watch: 'true' });
+      server.handle({ method: 'GET', path, headers, user }).then(
+        (response) => {
+          if (!response.stream) {
+            close(JSON.parse(Buffer.from(response.body ?? []).toString()) as StatusBody);
+            return;
+          }
+          let rest = '';
+          const started = response.stream({
+            write(chunk) {
+              const lines = (rest + Buffer.from(chunk).toString()).split('\n');
+              rest = lines.pop()!;
+              for (const line of lines) if (!over) receive(line);
+              return true;
+            },
+            end: () => close(),
+          });
+          if (over) started.close();
+          else stream = started;
+        },
+        () => close(),
+      );
+      return {
+        close() {
+          over = true;
+          stream?.close();
+        },
+      };
+    },
+
+    resources: () => server.registry.resources(),
+    onResourcesChanged: (listener) => server.registry.onChange(listener),
+  };
+}
+
+/** The URL of a collection, an object or a subresource. */
+export function pathOf(address: CollectionAddress & Partial<ObjectAddress>, query: Record<string, string | undefined> = {}): string {
+  let path = address.group ? `/apis/${address.group}/${address.version}` : `/api/${address.version}`;
+  if (address.namespace) path += `/namespaces/${encodeURIComponent(address.namespace)}`;
+  path += `/${address.plural}`;
+  if (address.name) path += `/${encodeURIComponent(address.name)}`;
+  if (address.subresource) path += `/${address.subresource}`;
+  const set = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));
+  return set.length ? `${path}?${new URLSearchParams(set).toString()}` : path;
+}
+
+function encode(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function apiErrorOf(status: StatusBody): ApiError {
+  const { code, message, reason, details } = status;
+  return new ApiError({ code, message, reason, details });
 }
