@@ -1,0 +1,79 @@
+import type { Clock, Timer } from '@slipway/kube';
+
+interface Entry {
+  at: number;
+  order: number;
+  callback: () => void;
+}
+
+/**
+ * A clock that stands still until a test moves it. Timers fire in the order of their times; between two of them all work
+ * that needs no time (promises, immediates) runs to its end.
+ */
+export class VirtualClock implements Clock {
+  #now: number;
+  #order = 0;
+  readonly #timers = new Set<Entry>();
+
+  /** Starts at `startMs` (epoch milliseconds). Default 2026-01-01T00:00:00Z. */
+  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+    this.#now = startMs;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Timers that have not fired. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  schedule(delayMs: number, callback: () => void): Timer {
+    const entry: Entry = { at: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
+    this.#timers.add(entry);
+    return { cancel: () => void this.#timers.delete(entry) };
+  }
+
+  /** Lets `ms` milliseconds pass: fires every timer due within them, including those set on the way. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    for (let next = this.#next(); next && next.at <= end; next = this.#next()) {
+      this.#fire(next);
+      await settle();
+    }
+    this.#now = end;
+  }
+
+  /** Lets time pass, timer by timer, until `predicate` holds. Fails after `limitMs` (default one day) of virtual time. */
+  async runUntil(predicate: () => boolean | Promise<boolean>, limitMs = 86_400_000): Promise<void> {
+    const end = this.#now + limitMs;
+    for (;;) {
+      await settle();
+      if (await predicate()) return;
+      const next = this.#next();
+      if (!next || next.at > end) throw new Error(`virtual time: nothing left to wait for within ${limitMs} ms`);
+      this.#fire(next);
+    }
+  }
+
+  #next(): Entry | undefined {
+    let first: Entry | undefined;
+    for (const entry of this.#timers) {
+      if (!first || entry.at < first.at || (entry.at === first.at && entry.order < first.order)) first = entry;
+    }
+    return first;
+  }
+
+  #fire(entry: Entry): void {
+    this.#timers.delete(entry);
+    this.#now = Math.max(this.#now, entry.at);
+    entry.callback();
+  }
+}
+
+/** Several turns of the event loop: in-process requests need a handful of them to come to rest. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 8; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
