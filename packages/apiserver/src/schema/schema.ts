@@ -15,6 +15,11 @@ export interface Schema {
   readonly nullable?: boolean;
   readonly default?: Json;
   readonly enum?: readonly Json[];
+  /**
+   * Built-ins: what Go prints for this field when it is absent (`null`, `0`, `""`, `false`, or `{}` with the zero values of its
+   * own fields); undefined when it prints nothing.
+   */
+  readonly zero?: Json;
 
   /** `x-kubernetes-list-type`; absent means atomic. */
   readonly listType?: 'atomic' | 'set' | 'map';
