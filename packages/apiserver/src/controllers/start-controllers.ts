@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts';
+import type { LocalClient } from '../local-client.ts';
+import type { Random } from '../random.ts';
+import type { ControllerContext, Log, RunningController } from './controller.ts';
+import { startCrdFinalizer } from './crd-finalizer.ts';
+import { startGarbageCollector } from './garbage-collector.ts';
+import { InformerSet } from './informer-set.ts';
+import { startNamespaceController, type NamespaceControllerOptions } from './namespace-controller.ts';
+import { startRootCaPublisher, startServiceAccountController } from './namespace-furniture.ts';
+import { startStorageProtection } from './storage-protection.ts';
+import { writeThrough } from './write-through.ts';
+
+/**
+ * `none`: only what the API server itself does (CRD clean-up). `core`: garbage collection, namespaces, default
+ * ServiceAccounts, root CA, storage protection. `workloads`: also Deployments and the rest, with simulated nodes and pods.
+ */
+export type ControllerMode = 'none' | 'core' | 'workloads';
+
+export interface ControllersOptions extends NamespaceControllerOptions {
+  readonly client: LocalClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Default: says nothing. */
+  readonly log?: Log;
+  /** Default `core`. */
+  readonly mode?: ControllerMode;
+  /** PEM published in `kube-root-ca.crt`. Default: an empty text. */
+  readonly rootCa?: string;
+}
+
+export interface RunningControllers {
+  /** Resolves when every controller has seen what was there when it started. */
+  synced(): Promise<void>;
+  stop(): void;
+}
+
+/** Starts the controllers of a mode on shared caches. */
+export function startControllers(options: ControllersOptions): RunningControllers {
+  const { clock, random } = options;
+  const log = options.log ?? (() => undefined);
+  const mode = options.mode ?? 'core';
+  const informers = new InformerSet(options.client, clock);
+  const client = writeThrough(options.client, informers);
+  const context: ControllerContext = { client, clock, random, log, informers };
+  const running: RunningController[] = [startCrdFinalizer(context)];
+  if (mode !== 'none') {
+    running.push(
+      startServiceAccountController(context),
+      startRootCaPublisher(context, options.rootCa ?? ''),
+      startGarbageCollector(context),
+      startNamespaceController(context, options),
+      startStorageProtection(context),
+    );
+  }
+  return {
+    synced: () => informers.synced(),
+    stop() {
+      for (const controller of running) {
+        controller.stop();
+      }
+      informers.stop();
+    },
+  };
+}
