@@ -1,6 +1,6 @@
 import type { FieldError } from './api-error.ts';
 import type { Clock } from './clock.ts';
-import type { ApiObject, Json } from './object.ts';
+import type { ApiObject, Json, JsonObject } from './object.ts';
 import type { Random } from './random.ts';
 import type { Schema } from './schema/schema.ts';
 
@@ -32,6 +32,19 @@ export interface Resource {
   readonly columns: readonly TableColumn[];
   /** Converts between this version and the storage version; absent when they are alike. May be asynchronous (webhook). */
   readonly conversion?: Conversion;
+  /** Custom resources with a scale subresource: where it finds its numbers. `kinds/scale.ts` reads and writes them. */
+  readonly scale?: ScalePaths;
+  /** Custom resources: the definitions served in OpenAPI v3, by schema name (`com.example.v1.Widget`). */
+  readonly openApiDefinitions?: () => Record<string, JsonObject>;
+  /** A message for the `Warning` header of every request to this version. */
+  readonly deprecationWarning?: string;
+}
+
+/** Dotted paths such as `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
 }
 
 export interface Subresource {

@@ -1,0 +1,120 @@
+import type { FieldError } from '../api-error.ts';
+import type { ApiObject } from '../object.ts';
+import type { ScalePaths, Strategy } from '../resource.ts';
+import type { Schema } from '../schema/schema.ts';
+import { strategyWith } from '../kinds/default-strategy.ts';
+import { invalidValue } from '../kinds/field-errors.ts';
+import { sameValue } from '../kinds/json-access.ts';
+import { dnsSubdomain, qualifiedName } from '../kinds/names.ts';
+import { applySchemaDefaults } from './defaulting.ts';
+import { pathKeys, valueAtPath } from './field-path.ts';
+import type { Printer } from './printer-columns.ts';
+import { ruleErrors } from './rules.ts';
+import { scaleErrors } from './scale-errors.ts';
+import { blocksRules, notCheckedError, schemaErrors } from './validate-object.ts';
+import { listErrors } from './validate-lists.ts';
+
+export interface CustomStrategyOptions {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: () => Schema;
+  readonly printer: Printer;
+  readonly statusSubresource: boolean;
+  readonly scale?: ScalePaths;
+  /** Simple paths, such as `.spec.color`. */
+  readonly selectableFields: readonly string[];
+}
+
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+/** How the objects of one CRD version behave. */
+export function customStrategy(options: CustomStrategyOptions): Strategy {
+  const { kind, statusSubresource, scale } = options;
+  const apiVersion = `${options.group}/${options.version}`;
+  const typeErrors = (object: ApiObject): FieldError[] => [
+    ...(object.kind === kind ? [] : [invalidValue('kind', object.kind ?? '', `must be ${kind}`)]),
+    ...(object.apiVersion === apiVersion
+      ? []
+      : [invalidValue('apiVersion', object.apiVersion ?? '', `must be ${apiVersion}`)]),
+  ];
+
+  const check = (object: ApiObject, previous: ApiObject | undefined): FieldError[] => {
+    const wrongType = typeErrors(object);
+    if (wrongType.length > 0) return wrongType;
+    const schema = options.schema();
+    const errors = [...schemaErrors(object, schema, previous), ...(scale ? scaleErrors(object, scale) : [])];
+    if (!previous || listErrors(previous, schema).length === 0) errors.push(...listErrors(object, schema));
+    if (blocksRules(errors)) return [...errors, notCheckedError];
+    return [...errors, ...ruleErrors(object, previous, schema)];
+  };
+
+  return strategyWith({
+    unconditionalUpdate: false,
+    hasGeneration: true,
+    statusField: statusSubresource,
+    generationChanged: (next, previous) => !sameContent(next, previous, statusSubresource),
+    applyDefaults: (object) => applySchemaDefaults(object, options.schema()),
+    prepareForCreate: (object) => {
+      if (statusSubresource) delete object['status'];
+    },
+    prepareForUpdate: (object, previous) => {
+      if (!statusSubresource) return;
+      if (previous['status'] === undefined) delete object['status'];
+      else object['status'] = previous['status'];
+    },
+    prepareForStatusUpdate: (object, previous) => {
+      for (const field of Object.keys(object)) {
+        if (field !== 'status' && field !== 'metadata' && field !== 'apiVersion' && field !== 'kind')
+          delete object[field];
+      }
+      for (const [field, value] of Object.entries(previous)) {
+        if (field !== 'status' && field !== 'metadata') object[field] = value;
+      }
+      const { managedFields, resourceVersion } = object.metadata;
+      object.metadata = { ...previous.metadata };
+      delete object.metadata.managedFields;
+      if (managedFields) object.metadata.managedFields = managedFields;
+      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+    },
+    validate: (object) => check(object, undefined),
+    validateUpdate: check,
+    validateStatusUpdate: check,
+    validateName: dnsSubdomain,
+    selectableFields: Object.fromEntries(
+      options.selectableFields.map((path) => [
+        pathKeys(path).join('.'),
+        (object: ApiObject) => {
+          const value = valueAtPath(object, path);
+          return value == null ? '' : String(value);
+        },
+      ]),
+    ),
+    warnings: (object, previous) => finalizerWarnings(object, previous),
+    cells: options.printer.cells,
+  });
+}
+
+function sameContent(next: ApiObject, previous: ApiObject, ignoreStatus: boolean): boolean {
+  const ignored = new Set(['metadata', 'apiVersion', 'kind', ...(ignoreStatus ? ['status'] : [])]);
+  const content = (object: ApiObject) =>
+    Object.fromEntries(Object.entries(object).filter(([field]) => !ignored.has(field)));
+  return sameValue(content(next), content(previous));
+}
+
+/** Built-in kinds refuse such finalizers; custom resources are only warned about. */
+function finalizerWarnings(object: ApiObject, previous: ApiObject | undefined): string[] {
+  const known = new Set(previous?.metadata.finalizers);
+  const added = [...new Set((object.metadata.finalizers ?? []).filter((name) => !known.has(name)))].toSorted();
+  return added.flatMap((name) => {
+    const head = `metadata.finalizers: ${JSON.stringify(name)}: `;
+    const warnings = qualifiedName(name).map((text) => head + text);
+    if (!name.includes('/') && !standardFinalizers.has(name)) {
+      const path = name.includes('.') ? ' including a path (/)' : '';
+      warnings.push(
+        `${head}prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+      );
+    }
+    return warnings;
+  });
+}

@@ -1,0 +1,65 @@
+import { asObject } from '../kinds/json-access.ts';
+import type { ApiObject, Json, JsonObject } from '../object.ts';
+import type { Schema } from '../schema/schema.ts';
+
+/**
+ * Fills in the defaults of a CRD's schema, in place. A `null` that the schema does not allow gives way to the default, or to nothing
+ * when there is none.
+ */
+export function applySchemaDefaults(object: ApiObject, schema: Schema): void {
+  dropNulls(object as unknown as Json, schema, true);
+  fill(object as unknown as Json, schema);
+}
+
+function isUnwantedNull(value: Json | undefined, schema: Schema | undefined): boolean {
+  return value === null && schema !== undefined && schema.nullable !== true;
+}
+
+function memberSchema(schema: Schema, name: string): Schema | undefined {
+  if (schema.properties && Object.hasOwn(schema.properties, name)) return schema.properties[name];
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+}
+
+function dropNulls(value: Json, schema: Schema, isRoot = false): void {
+  if (Array.isArray(value)) {
+    if (schema.items) for (const item of value) dropNulls(item, schema.items);
+    return;
+  }
+  const object = asObject(value);
+  if (!object) return;
+  for (const [name, member] of Object.entries(object)) {
+    if (isRoot && name === 'metadata') continue;
+    const declared = memberSchema(schema, name);
+    if (!declared) continue;
+    const isProperty = schema.properties !== undefined && Object.hasOwn(schema.properties, name);
+    if (isProperty && isUnwantedNull(member, declared) && declared.default === undefined) delete object[name];
+    else dropNulls(member, declared);
+  }
+}
+
+function fill(value: Json, schema: Schema): void {
+  if (Array.isArray(value)) {
+    const items = schema.items;
+    if (!items) return;
+    for (const [index, item] of value.entries()) {
+      if (isUnwantedNull(item, items) && items.default !== undefined) value[index] = structuredClone(items.default);
+      fill(value[index]!, items);
+    }
+    return;
+  }
+  const object: JsonObject | undefined = asObject(value);
+  if (!object) return;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (property.default === undefined || property.default === null) continue;
+    if (object[name] === undefined || isUnwantedNull(object[name], property)) {
+      object[name] = structuredClone(property.default);
+    }
+  }
+  for (const [name, member] of Object.entries(object)) {
+    const declared = memberSchema(schema, name);
+    if (!declared) continue;
+    if (isUnwantedNull(member, declared) && declared.default !== undefined)
+      object[name] = structuredClone(declared.default);
+    fill(object[name]!, declared);
+  }
+}
