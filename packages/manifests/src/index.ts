@@ -1,1 +1,17 @@
-export {};
+export * from './annotations.ts';
+export * from './applied-memo.ts';
+export { failureText, refusalText, type AdoptionPolicy } from './apply-member.ts';
+export * from './apply-set.ts';
+export * from './diff.ts';
+export * from './health.ts';
+export * from './health-rules.ts';
+export * from './identity.ts';
+export * from './in-parallel.ts';
+export * from './inventory.ts';
+export * from './manifest-error.ts';
+export * from './member-result.ts';
+export * from './membership.ts';
+export * from './parse.ts';
+export * from './plan.ts';
+export * from './prune.ts';
+export * from './waves.ts';

@@ -1,0 +1,256 @@
+import {
+  isConflict,
+  isInvalid,
+  isNotFound,
+  KubeError,
+  type Client,
+  type DeepReadonly,
+  type Kind,
+  type KubeObject,
+} from '@slipway/kube';
+
+import { driftPolicyOf, mayRecreate, modeOf } from './annotations.ts';
+import type { AppliedMemo } from './applied-memo.ts';
+import type { HealthRules } from './health-rules.ts';
+import { refOf, refText } from './identity.ts';
+import { keyOfRef } from './live-state.ts';
+import { isMember, otherOwner, type Membership } from './membership.ts';
+import type { MemberResult } from './member-result.ts';
+import { isAppliedAlready } from './owned-fields.ts';
+
+/** Who may be taken into the set when it exists already. */
+export type AdoptionPolicy =
+  /** Only objects that carry the set's mark. */
+  | 'MustMatch'
+  /** Also objects nobody else claims (no controller, no other set, no Helm release). */
+  | 'AdoptIfUnowned'
+  /** Everything. */
+  | 'AdoptAll';
+
+export interface MemberContext {
+  readonly client: Client;
+  readonly fieldManager: string;
+  readonly membership: Membership;
+  readonly adoption: AdoptionPolicy;
+  readonly health: HealthRules;
+  readonly memo: AppliedMemo;
+  readonly signal?: AbortSignal;
+}
+
+/** Brings one member to what its configuration says, with as few requests as possible. Never throws for what the server refuses. */
+export async function applyMember(
+  config: KubeObject,
+  kind: Kind,
+  live: DeepReadonly<KubeObject> | undefined,
+  context: MemberContext,
+): Promise<MemberResult> {
+  const ref = refOf(config);
+  try {
+    if (live?.metadata.deletionTimestamp) {
+      return {
+        ref,
+        action: 'waiting',
+        uid: live.metadata.uid,
+        health: context.health.of(live),
+        message: 'is being deleted; will be made again when it is gone',
+      };
+    }
+    if (!live) return await create(config, context);
+    const refusal = adoptionRefusal(live, context);
+    if (refusal) return { ref, action: 'failed', uid: live.metadata.uid, message: refusal };
+    if (modeOf(config) === 'EnsureExists') return await keep(config, live, context);
+    if (
+      context.memo.knows(live, config, context.fieldManager) ||
+      isAppliedAlready(config, live, context.fieldManager)
+    ) {
+      return settled('unchanged', live, context);
+    }
+    if (isMember(live, context.membership) && driftPolicyOf(config) !== 'Correct')
+      return await leaveDrifted(config, live, context);
+    return await configure(config, kind, live, context);
+  } catch (error) {
+    if (context.signal?.aborted) throw error;
+    return { ref, action: 'failed', uid: live?.metadata.uid, message: refusalText(error) };
+  }
+}
+
+async function create(config: KubeObject, context: MemberContext): Promise<MemberResult> {
+  // Server-side apply from the first write on: a POST would leave a second ownership entry that keeps dropped fields alive.
+  // An object that is only ensured to exist gets its content under a manager of its own, so that later applies, which carry
+  // the marks alone, do not take the content away.
+  const manager = modeOf(config) === 'EnsureExists' ? `${context.fieldManager}-initial` : context.fieldManager;
+  const created = await context.client.apply(config, { fieldManager: manager, force: true, signal: context.signal });
+  if (manager !== context.fieldManager)
+    await context.client.apply(marksOf(config), {
+      fieldManager: context.fieldManager,
+      force: true,
+      signal: context.signal,
+    });
+  return settled('created', created, context);
+}
+
+/** The part of a configuration that ties the object to its set: labels of the set and owner references. */
+function marksOf(config: KubeObject): KubeObject {
+  const { name, namespace, labels, ownerReferences } = config.metadata;
+  const marks = Object.entries(labels ?? {}).filter(([key]) => key.startsWith('set.manifests.slipway.dev/'));
+  return {
+    apiVersion: config.apiVersion,
+    kind: config.kind,
+    metadata: {
+      name,
+      ...(namespace ? { namespace } : {}),
+      labels: Object.fromEntries(marks),
+      ...(ownerReferences ? { ownerReferences } : {}),
+    },
+  };
+}
+
+async function keep(config: KubeObject, live: DeepReadonly<KubeObject>, context: MemberContext): Promise<MemberResult> {
+  const marks = marksOf(config);
+  if (isAppliedAlready(marks, live, context.fieldManager)) return settled('kept', live, context);
+  const marked = await context.client.apply(marks, {
+    fieldManager: context.fieldManager,
+    force: true,
+    signal: context.signal,
+  });
+  return settled('kept', marked, context);
+}
+
+async function leaveDrifted(
+  config: KubeObject,
+  live: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): Promise<MemberResult> {
+  if (driftPolicyOf(config) === 'Ignore') return settled('unchanged', live, context);
+  const wanted = await context.client.apply(config, {
+    fieldManager: context.fieldManager,
+    force: true,
+    dryRun: true,
+    signal: context.signal,
+  });
+  if (sameContent(wanted, live)) {
+    context.memo.remember(live, config, context.fieldManager);
+    return settled('unchanged', live, context);
+  }
+  return { ...settled('drifted', live, context), message: 'differs from the manifest and its drift policy is Warn' };
+}
+
+async function configure(
+  config: KubeObject,
+  kind: Kind,
+  live: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): Promise<MemberResult> {
+  await adoptOwnUpdates(kind, live, context);
+  try {
+    const applied = await context.client.apply(config, {
+      fieldManager: context.fieldManager,
+      force: true,
+      signal: context.signal,
+    });
+    context.memo.remember(applied, config, context.fieldManager);
+    // The server does not store an apply that changes nothing: the version tells.
+    const action = applied.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'configured';
+    return settled(action, applied, context);
+  } catch (error) {
+    if (!isImmutableRefusal(error)) throw error;
+    if (!mayRecreate(config)) {
+      throw new Error(
+        `${refusalText(error)} (to let it be deleted and created again, annotate it with manifests.slipway.dev/recreate: enabled)`,
+        { cause: error },
+      );
+    }
+    return await recreate(config, kind, live, context);
+  }
+}
+
+async function recreate(
+  config: KubeObject,
+  kind: Kind,
+  live: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): Promise<MemberResult> {
+  const ref = refOf(config);
+  const deleted = await context.client.delete(kind, keyOfRef(ref), {
+    propagationPolicy: 'Background',
+    preconditions: { uid: live.metadata.uid! },
+    signal: context.signal,
+  });
+  if (deleted?.state === 'terminating') {
+    return { ref, action: 'waiting', uid: live.metadata.uid, message: 'is being deleted to be created again' };
+  }
+  const created = await create(config, context);
+  return { ...created, action: 'recreated' };
+}
+
+/** Fields this manager wrote with PUT or POST would survive an apply that drops them: turn that ownership into apply ownership first. */
+async function adoptOwnUpdates(kind: Kind, live: DeepReadonly<KubeObject>, context: MemberContext): Promise<void> {
+  const entries = live.metadata.managedFields ?? [];
+  const index = entries.findIndex(
+    (entry) => entry.manager === context.fieldManager && entry.operation === 'Update' && !entry.subresource,
+  );
+  if (index < 0 || entries.some((entry) => entry.manager === context.fieldManager && entry.operation === 'Apply'))
+    return;
+  await context.client.patch(
+    kind,
+    keyOfRef(refOf({ apiVersion: kind.apiVersion, kind: kind.kind, metadata: live.metadata })),
+    {
+      type: 'json',
+      operations: [
+        { op: 'test', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
+        { op: 'replace', path: `/metadata/managedFields/${index}/operation`, value: 'Apply' },
+      ],
+    },
+    { signal: context.signal },
+  );
+}
+
+function adoptionRefusal(live: DeepReadonly<KubeObject>, context: MemberContext): string | undefined {
+  if (context.adoption === 'AdoptAll' || isMember(live, context.membership)) return undefined;
+  if (context.adoption === 'MustMatch') {
+    return 'exists already and does not belong to this set; delete it, rename the member, or allow adoption';
+  }
+  const owner = otherOwner(live, context.membership);
+  return owner
+    ? `exists already and belongs to ${owner}; remove it there first, or allow adoption of everything`
+    : undefined;
+}
+
+function settled(
+  action: MemberResult['action'],
+  object: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): MemberResult {
+  return { ref: refOf(object), action, uid: object.metadata.uid, health: context.health.of(object) };
+}
+
+function sameContent(a: DeepReadonly<KubeObject>, b: DeepReadonly<KubeObject>): boolean {
+  return JSON.stringify(content(a)) === JSON.stringify(content(b));
+}
+
+function content(object: DeepReadonly<KubeObject>): unknown {
+  const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
+  return { ...object, metadata, status: undefined };
+}
+
+function isImmutableRefusal(error: unknown): boolean {
+  return (
+    isInvalid(error) &&
+    /immutable|may not be changed|updates to .* are forbidden|cannot be changed/i.test((error as Error).message)
+  );
+}
+
+/** What the server said, with a hint where the plain text does not say what to do. */
+export function refusalText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof KubeError && isNotFound(error) && /namespaces "/.test(error.message)) {
+    return `${error.message}; add the Namespace to the set or create it first`;
+  }
+  if (isConflict(error)) return `${error.message}; it will be tried again`;
+  return error.message;
+}
+
+/** How a failed member is named in a condition. */
+export function failureText(result: MemberResult): string {
+  return `${refText(result.ref)}: ${result.message ?? 'failed'}`;
+}

@@ -1,0 +1,212 @@
+import type { Client, Kind, KubeObject } from '@slipway/kube';
+
+import { AppliedMemo } from './applied-memo.ts';
+import { applyMember, refusalText, type AdoptionPolicy } from './apply-member.ts';
+import { HealthRules } from './health-rules.ts';
+import { refKey, refOf, refText, type ObjectRef } from './identity.ts';
+import { inParallel } from './in-parallel.ts';
+import { readLiveMembers, type Sought } from './live-state.ts';
+import { withMembership, type Membership } from './membership.ts';
+import type { MemberResult, SetResult } from './member-result.ts';
+import { orderInWaves, type Wave } from './waves.ts';
+
+export interface ApplySetOptions {
+  readonly client: Client;
+  readonly objects: readonly KubeObject[];
+  /** Who owns the fields; one name per set. */
+  readonly fieldManager: string;
+  /** How members are marked, see `membershipOf`. */
+  readonly membership: Membership;
+  /** Default `AdoptIfUnowned`. */
+  readonly adoption?: AdoptionPolicy;
+  /** Start a wave only when the one before is healthy. Default true; false goes on as soon as a wave is applied. */
+  readonly gate?: boolean;
+  /** Default: the built-in rules. */
+  readonly health?: HealthRules;
+  /** Requests at a time. Default 8. */
+  readonly concurrency?: number;
+  /** Only these members (by `refKey`) are looked at; the others are taken to be as they should. For a change known from a watch. */
+  readonly only?: ReadonlySet<string>;
+  /** Ask the server about all writes of the pass before making the first one, so that a mistake is found before anything changes. Default false. */
+  readonly preflight?: boolean;
+  /** Keeps what was learnt over several passes. Default: a new one for this pass. */
+  readonly memo?: AppliedMemo;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * One pass over a set: applies wave by wave, in parallel inside a wave, and stops at the first wave that fails or is not
+ * healthy yet. It never waits; run it again when members change. A pass over an unchanged set makes no write and one list per
+ * kind.
+ */
+export async function applySet(options: ApplySetOptions): Promise<SetResult> {
+  const { client, membership, signal } = options;
+  const concurrency = options.concurrency ?? 8;
+  const waves = orderInWaves(options.objects.map((object) => withMembership(object, membership)));
+  const context = {
+    client,
+    fieldManager: options.fieldManager,
+    membership,
+    adoption: options.adoption ?? ('AdoptIfUnowned' as const),
+    health: options.health ?? new HealthRules(),
+    memo: options.memo ?? new AppliedMemo(),
+    signal,
+  };
+
+  const kinds = await resolveKinds(client, waves, signal);
+  if (options.preflight) {
+    const refused = await preflight(waves, kinds, context, concurrency);
+    if (refused.length > 0) return { state: 'failed', members: fillPending(waves, refused), wave: 'preflight' };
+  }
+
+  const results: MemberResult[] = [];
+  for (const wave of waves) {
+    const members = options.only
+      ? wave.objects.filter((object) => options.only!.has(refKey(refOf(object))))
+      : wave.objects;
+    if (members.length === 0) continue;
+    // A definition applied in an earlier wave may have made a kind known.
+    await resolveMissing(client, members, kinds, signal);
+    const known = members.filter(
+      (object) =>
+        kinds.get(kindKey(object))?.kind !== undefined && !scopeProblem(object, kinds.get(kindKey(object))!.kind!),
+    );
+    const live = await readLiveMembers(
+      client,
+      known.map((object): Sought => ({ ref: refOf(object), kind: kinds.get(kindKey(object))!.kind! })),
+      membership,
+      { concurrency, signal },
+    );
+    const outcome = await inParallel(members, concurrency, async (object): Promise<MemberResult> => {
+      const ref = refOf(object);
+      const resolved = kinds.get(kindKey(object))!;
+      if (!resolved.kind) return { ref, action: 'failed', message: resolved.problem };
+      const problem = scopeProblem(object, resolved.kind);
+      if (problem) return { ref, action: 'failed', message: problem };
+      return await applyMember(object, resolved.kind, live.get(refKey(ref)), context);
+    });
+    results.push(...outcome);
+    if (outcome.some((result) => result.action === 'failed')) {
+      return { state: 'failed', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
+    }
+    const waits = outcome.some(
+      (result) => result.action === 'waiting' || (options.gate !== false && result.health?.status !== 'Current'),
+    );
+    if (waits)
+      return { state: 'waiting', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
+  }
+  return { state: 'applied', members: results };
+}
+
+interface ResolvedKind {
+  readonly kind?: Kind;
+  readonly problem?: string;
+}
+
+function kindKey(object: KubeObject): string {
+  return `${object.apiVersion}/${object.kind}`;
+}
+
+async function resolveKinds(
+  client: Client,
+  waves: readonly Wave[],
+  signal?: AbortSignal,
+): Promise<Map<string, ResolvedKind>> {
+  const kinds = new Map<string, ResolvedKind>();
+  for (const wave of waves) await resolveMissing(client, wave.objects, kinds, signal);
+  return kinds;
+}
+
+async function resolveMissing(
+  client: Client,
+  objects: readonly KubeObject[],
+  kinds: Map<string, ResolvedKind>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const unknown = new Map(
+    objects.filter((object) => !kinds.get(kindKey(object))?.kind).map((object) => [kindKey(object), object]),
+  );
+  for (const [key, { apiVersion, kind }] of unknown) {
+    try {
+      kinds.set(key, { kind: await client.resolve(apiVersion, kind, { signal }) });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      kinds.set(key, {
+        problem: `${refusalText(error)}; add its CustomResourceDefinition to the set or install it first`,
+      });
+    }
+  }
+}
+
+function scopeProblem(object: KubeObject, kind: Kind): string | undefined {
+  if (kind.scope === 'Namespaced' && !object.metadata.namespace)
+    return 'metadata.namespace is required: the kind is namespaced';
+  if (kind.scope === 'Cluster' && object.metadata.namespace)
+    return 'metadata.namespace must not be set: the kind is cluster-scoped';
+  return undefined;
+}
+
+/** Dry-runs what can be judged now: kinds the server knows, in namespaces that exist or are cluster-scoped. */
+async function preflight(
+  waves: readonly Wave[],
+  kinds: ReadonlyMap<string, ResolvedKind>,
+  context: { client: Client; fieldManager: string; signal?: AbortSignal },
+  concurrency: number,
+): Promise<MemberResult[]> {
+  const objects = waves.flatMap((wave) => wave.objects);
+  const newNamespaces = new Set(
+    objects.filter((object) => object.kind === 'Namespace').map((object) => object.metadata.name),
+  );
+  const refused: MemberResult[] = [];
+  await inParallel(objects, concurrency, async (object) => {
+    const kind = kinds.get(kindKey(object))?.kind;
+    if (!kind || (object.metadata.namespace !== undefined && newNamespaces.has(object.metadata.namespace))) return;
+    const ref = refOf(object);
+    const problem = scopeProblem(object, kind);
+    if (problem) {
+      refused.push({ ref, action: 'failed', message: problem });
+      return;
+    }
+    try {
+      await context.client.apply(object, {
+        fieldManager: context.fieldManager,
+        force: true,
+        dryRun: true,
+        signal: context.signal,
+      });
+    } catch (error) {
+      if (context.signal?.aborted) throw error;
+      if (!isFinal(error)) return;
+      refused.push({ ref, action: 'failed', message: refusalText(error) });
+    }
+  });
+  return refused;
+}
+
+/** Refusals that a retry or a later wave will not mend. Immutable fields are judged when the member is applied. */
+function isFinal(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return (code === 400 || code === 422) && !/immutable/i.test((error as Error).message);
+}
+
+function fillPending(waves: readonly Wave[], results: readonly MemberResult[]): MemberResult[] {
+  const seen = new Set(results.map((result) => refKey(result.ref)));
+  const pending: MemberResult[] = waves
+    .flatMap((wave) => wave.objects)
+    .map((object): ObjectRef => refOf(object))
+    .filter((ref) => !seen.has(refKey(ref)))
+    .map((ref) => ({ ref, action: 'pending' }));
+  return [...results, ...pending];
+}
+
+/** The members a pass waits for, in words. */
+export function waitingText(result: SetResult, limit = 3): string {
+  const waiting = result.members.filter(
+    (member) => member.action === 'waiting' || (member.health && member.health.status !== 'Current'),
+  );
+  const texts = waiting
+    .slice(0, limit)
+    .map((member) => `${refText(member.ref)} ${member.message ?? member.health?.message ?? ''}`.trim());
+  if (waiting.length > limit) texts.push(`and ${waiting.length - limit} more`);
+  return texts.join('; ');
+}

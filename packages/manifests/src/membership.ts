@@ -1,0 +1,52 @@
+import type { DeepReadonly, KubeObject, ObjectMeta } from '@slipway/kube';
+import { createHash } from 'node:crypto';
+
+const prefix = 'set.manifests.slipway.dev/';
+
+/**
+ * How members of a set are marked: a label of the set's own, so that one list per kind finds all members, and an object may
+ * belong to two sets without a fight about one label's value.
+ */
+export interface Membership {
+  /** Label key, such as `set.manifests.slipway.dev/operand-1f0c…`. */
+  readonly label: string;
+  /** Label value; says nothing, only the key counts. */
+  readonly value: 'member';
+}
+
+/**
+ * The membership mark of a set.
+ *
+ * @param owner what the set belongs to, stable over its life: `Operand.operand.run.cloud.google.com/shop`
+ */
+export function membershipOf(owner: string): Membership {
+  const id = createHash('sha256').update(owner).digest('hex').slice(0, 16);
+  return { label: `${prefix}${id}`, value: 'member' };
+}
+
+type Labelled = { readonly metadata: DeepReadonly<Pick<ObjectMeta, 'labels' | 'ownerReferences' | 'annotations'>> };
+
+export function isMember(object: Labelled, membership: Membership): boolean {
+  return object.metadata.labels?.[membership.label] !== undefined;
+}
+
+/** Who else claims an object, in words; `undefined` when nobody does. */
+export function otherOwner(object: Labelled, membership: Membership): string | undefined {
+  const controller = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (controller) return `${controller.kind} ${controller.name}`;
+  const label = Object.keys(object.metadata.labels ?? {}).find(
+    (key) => key.startsWith(prefix) && key !== membership.label,
+  );
+  if (label) return `another set (label ${label})`;
+  const release = object.metadata.annotations?.['meta.helm.sh/release-name'];
+  if (release) return `Helm release ${release}`;
+  return undefined;
+}
+
+/** A copy of `object` with the set's label. */
+export function withMembership<T extends KubeObject>(object: T, membership: Membership): T {
+  return {
+    ...object,
+    metadata: { ...object.metadata, labels: { ...object.metadata.labels, [membership.label]: membership.value } },
+  };
+}

@@ -1,0 +1,123 @@
+import type { KubeObject } from '@slipway/kube';
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+
+import { ManifestError, type ManifestProblem } from './manifest-error.ts';
+import { validateManifest } from './validate.ts';
+
+export interface ParseOptions {
+  /** What errors call the text. Default `manifest`. */
+  source?: string;
+}
+
+/**
+ * Reads a stream of Kubernetes objects: YAML documents, JSON objects one after another, `kind: List` taken apart. Empty
+ * documents are skipped. Throws a {@link ManifestError} that lists every problem with document, line and field.
+ *
+ * @example
+ * const [config] = parseManifests('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n');
+ * config.metadata.name; // => 'a'
+ */
+export function parseManifests(text: string, options: ParseOptions = {}): KubeObject[] {
+  const source = options.source ?? 'manifest';
+  const lines = new LineCounter();
+  // `merge` and the 1.1 core rules are what kubectl's YAML reader does; timestamps stay text as they do there.
+  const documents = parseAllDocuments(separateJsonObjects(text), {
+    version: '1.1',
+    merge: true,
+    lineCounter: lines,
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !isForeignTag(tag.tag)),
+    uniqueKeys: true,
+    prettyErrors: false,
+  });
+  const problems: ManifestProblem[] = [];
+  const objects: KubeObject[] = [];
+  if (!Array.isArray(documents)) return objects;
+  for (const [index, document] of documents.entries()) {
+    const at = { source, document: index + 1 };
+    if (document.errors.length > 0) {
+      for (const error of document.errors) {
+        problems.push({ ...at, line: lines.linePos(error.pos[0]).line, message: error.message });
+      }
+      continue;
+    }
+    const value = toPlainValue(document, at, problems);
+    if (value === null || value === undefined) continue;
+    const line = lines.linePos(document.contents?.range?.[0] ?? 0).line;
+    collect(value, { ...at, line }, '', objects, problems);
+  }
+  if (problems.length > 0) throw new ManifestError(problems);
+  return objects;
+}
+
+function isForeignTag(tag: string): boolean {
+  return (
+    tag.endsWith(':timestamp') ||
+    tag.endsWith(':binary') ||
+    tag.endsWith(':set') ||
+    tag.endsWith(':omap') ||
+    tag.endsWith(':pairs')
+  );
+}
+
+function toPlainValue(
+  document: Document,
+  at: { source: string; document: number },
+  problems: ManifestProblem[],
+): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    problems.push({ ...at, message: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+function collect(
+  value: unknown,
+  at: { source: string; document: number; line: number },
+  prefix: string,
+  objects: KubeObject[],
+  problems: ManifestProblem[],
+): void {
+  if (isList(value)) {
+    for (const [index, item] of value.items.entries())
+      collect(item, at, `${prefix}items[${index}].`, objects, problems);
+    return;
+  }
+  const found = validateManifest(value);
+  for (const problem of found) problems.push({ ...at, field: `${prefix}${problem.field}`, message: problem.message });
+  if (found.length === 0) objects.push(value as KubeObject);
+}
+
+function isList(value: unknown): value is { items: unknown[] } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, items } = value as { kind?: unknown; items?: unknown };
+  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items);
+}
+
+/** `{…}{…}` and `{…}\n{…}` are streams to kubectl but one broken document to YAML: put separators between the objects. */
+function separateJsonObjects(text: string): string {
+  if (!/^\s*\{/.test(text)) return text;
+  const nextObject = /\s*\{/y;
+  let depth = 0;
+  let inString = false;
+  let result = '';
+  let start = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i];
+    if (inString) {
+      if (char === '\\') i += 1;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{') depth += 1;
+    else if (char === '}') {
+      depth -= 1;
+      nextObject.lastIndex = i + 1;
+      if (depth === 0 && nextObject.test(text)) {
+        result += `${text.slice(start, i + 1)}\n---\n`;
+        start = i + 1;
+      }
+    }
+  }
+  return result + text.slice(start);
+}

@@ -1,0 +1,135 @@
+import { isConflict, isNotFound, type Client, type DeepReadonly, type Kind, type KubeObject } from '@slipway/kube';
+
+import { mayPrune } from './annotations.ts';
+import { refusalText } from './apply-member.ts';
+import { refKey, refOf, type ObjectRef } from './identity.ts';
+import { inParallel } from './in-parallel.ts';
+import type { Inventory, InventoryEntry } from './inventory.ts';
+import { keyOfRef } from './live-state.ts';
+import { orderInWaves } from './waves.ts';
+
+export interface PruneOptions {
+  readonly client: Client;
+  /** What has left the set. */
+  readonly entries: Inventory;
+  /** How many members the set had before; for `maxShare`. Default: as many as `entries`. */
+  readonly setSize?: number;
+  /** Refuse to prune more than this share of the set (0 to 1). Default 1: no limit. */
+  readonly maxShare?: number;
+  /** Why an object must stay, or `undefined` when it may go. Asked besides the object's own annotations. */
+  readonly keep?: (live: DeepReadonly<KubeObject>) => string | undefined;
+  /** What happens to the objects' own dependents. Default `Background`. */
+  readonly propagationPolicy?: 'Foreground' | 'Background';
+  /** Requests at a time. Default 8. */
+  readonly concurrency?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * `gone`: was not there any more; `replaced`: an object of that name exists but is not the one that was applied; `kept`: stays
+ * on purpose; `terminating`: deleted, but something still holds it; `pending`: an earlier wave has to be gone first.
+ */
+export interface PrunedMember {
+  readonly ref: ObjectRef;
+  readonly action: 'deleted' | 'terminating' | 'gone' | 'kept' | 'replaced' | 'failed' | 'pending';
+  readonly message?: string;
+}
+
+export interface PruneResult {
+  readonly state: 'pruned' | 'waiting' | 'failed' | 'refused';
+  readonly members: readonly PrunedMember[];
+  /** Why it was refused. */
+  readonly message?: string;
+}
+
+/**
+ * One pass of taking objects off the cluster: in reverse order of their waves, each deleted only if it is the very object
+ * that was applied (uid precondition), nothing that is to be kept. Never waits; run it again while it says `waiting`.
+ */
+export async function pruneMembers(options: PruneOptions): Promise<PruneResult> {
+  const { client, entries, signal } = options;
+  const refusal = shareRefusal(options);
+  if (refusal) return { state: 'refused', members: [], message: refusal };
+  const concurrency = options.concurrency ?? 8;
+
+  const members: PrunedMember[] = [];
+  const doomed: Doomed[] = [];
+  await inParallel(entries, concurrency, async (entry) => {
+    const found = await inspect(entry, options);
+    if ('live' in found) doomed.push(found);
+    else members.push(found);
+  });
+  const byKey = new Map(doomed.map((item) => [refKey(refOf(item.live)), item]));
+  const waves = orderInWaves(
+    doomed.map((item) => item.live),
+    { partial: true },
+  ).reverse();
+  for (const [index, wave] of waves.entries()) {
+    const outcome = await inParallel(wave.objects, concurrency, async (object) =>
+      remove(byKey.get(refKey(refOf(object)))!, options),
+    );
+    members.push(...outcome);
+    const failed = outcome.some((member) => member.action === 'failed');
+    const waits = outcome.some((member) => member.action === 'terminating');
+    if (failed || waits) {
+      const rest = waves.slice(index + 1).flatMap((later) => later.objects);
+      members.push(...rest.map((object): PrunedMember => ({ ref: refOf(object), action: 'pending' })));
+      return { state: failed ? 'failed' : 'waiting', members };
+    }
+    signal?.throwIfAborted();
+  }
+  return { state: members.some((member) => member.action === 'failed') ? 'failed' : 'pruned', members };
+}
+
+interface Doomed {
+  readonly live: KubeObject;
+  readonly kind: Kind;
+}
+
+async function inspect(entry: InventoryEntry, options: PruneOptions): Promise<Doomed | PrunedMember> {
+  const ref: ObjectRef = { group: entry.group, kind: entry.kind, namespace: entry.namespace, name: entry.name };
+  try {
+    const kind = await options.client.resolveGroupKind(entry.group, entry.kind, { signal: options.signal });
+    const live = await options.client.get(kind, keyOfRef(ref), { signal: options.signal });
+    if (!live) return { ref, action: 'gone' };
+    if (entry.uid !== undefined && live.metadata.uid !== entry.uid) {
+      return { ref, action: 'replaced', message: 'is not the object that was applied; left alone' };
+    }
+    if (!mayPrune(live)) return { ref, action: 'kept', message: 'is kept by its kind or annotation' };
+    const why = options.keep?.(live);
+    if (why !== undefined) return { ref, action: 'kept', message: why };
+    return { live: { ...live, apiVersion: kind.apiVersion, kind: kind.kind }, kind };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    // A kind that is not served any more has no objects left.
+    if (isNotFound(error)) return { ref, action: 'gone' };
+    return { ref, action: 'failed', message: refusalText(error) };
+  }
+}
+
+async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<PrunedMember> {
+  const ref = refOf(live);
+  if (live.metadata.deletionTimestamp) {
+    const holds = live.metadata.finalizers?.join(', ');
+    return { ref, action: 'terminating', message: holds ? `waits for ${holds}` : 'is being deleted' };
+  }
+  try {
+    const result = await options.client.delete(kind, keyOfRef(ref), {
+      propagationPolicy: options.propagationPolicy ?? 'Background',
+      preconditions: { uid: live.metadata.uid! },
+      signal: options.signal,
+    });
+    return { ref, action: result?.state === 'terminating' ? 'terminating' : 'deleted' };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (isConflict(error)) return { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };
+    return { ref, action: 'failed', message: refusalText(error) };
+  }
+}
+
+function shareRefusal(options: PruneOptions): string | undefined {
+  const size = options.setSize ?? options.entries.length;
+  const limit = options.maxShare ?? 1;
+  if (size === 0 || options.entries.length / size <= limit) return undefined;
+  return `would prune ${options.entries.length} of ${size} objects, more than the allowed ${Math.round(limit * 100)} %`;
+}
