@@ -1,1 +1,11 @@
-export {};
+export * from './controller/controller.ts';
+export * from './controller/event-source.ts';
+export * from './controller/predicates.ts';
+export * from './controller/result.ts';
+export * from './events/event-recorder.ts';
+export * from './log/create-logger.ts';
+export * from './log/logger.ts';
+export * from './manager/cluster.ts';
+export * from './metrics/runtime-metrics.ts';
+export * from './queue/rate-limiter.ts';
+export * from './queue/work-queue.ts';

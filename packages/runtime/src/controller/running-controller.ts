@@ -1,0 +1,357 @@
+import { setMaxListeners } from 'node:events';
+
+import {
+  type CacheEvent,
+  type Clock,
+  type Informer,
+  isConflict,
+  keyText,
+  kindText,
+  type ObjectKey,
+  parseKey,
+  type Random,
+  type Timer,
+} from '@slipway/kube';
+import {
+  type Context,
+  context as activeContext,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { Logger } from '../log/logger.ts';
+import { type Cluster, clusterNamed, mainCluster } from '../manager/cluster.ts';
+import type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from '../metrics/runtime-metrics.ts';
+import { lowPriority, type QueueItem, WorkQueue } from '../queue/work-queue.ts';
+import { BoundClient } from './bound-client.ts';
+import type { Controller, Reconcile, ReconcileContext } from './controller.ts';
+import { withFinalizer } from './finalizing.ts';
+import { ownersOf } from './owner-mapping.ts';
+import type { Predicate } from './predicates.ts';
+import { ReconcileTimeoutError, type Requeue, TerminalError } from './result.ts';
+
+/** What a controller needs from its manager. */
+export interface ControllerEnvironment {
+  clusters: ReadonlyMap<string, Cluster>;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  metrics: RuntimeMetrics;
+  tracer: Tracer;
+  events: EventRecorder;
+}
+
+/**
+ * A controller at work. `declare` tells the caches what it reads, `startSources` lets changes fill the queue (also while
+ * another process leads), `startWorkers` begins to reconcile, `stop` ends it.
+ */
+export class RunningController {
+  readonly controller: Controller;
+  readonly queue: WorkQueue;
+  readonly #environment: ControllerEnvironment;
+  readonly #cluster: Cluster;
+  readonly #log: Logger;
+  readonly #metrics: ControllerMetrics;
+  readonly #reconcile: Reconcile;
+  readonly #informers: Informer[] = [];
+  readonly #undo: (() => void)[] = [];
+  readonly #sourcesEnd = new AbortController();
+  readonly #running = new Map<string, AbortController>();
+  #workers: Promise<void>[] = [];
+  #resyncTimer: Timer | undefined;
+
+  constructor(controller: Controller, environment: ControllerEnvironment) {
+    this.controller = controller;
+    this.#environment = environment;
+    this.#cluster = this.#clusterNamed(controller.cluster ?? mainCluster);
+    this.#log = environment.log.with({ controller: controller.name });
+    this.#metrics = environment.metrics.controller(controller.name);
+    this.#metrics.workers(controller.concurrency);
+    this.queue = new WorkQueue({
+      clock: environment.clock,
+      rateLimiter: controller.rateLimiter?.(environment.clock),
+      metrics: this.#metrics.queue,
+    });
+    this.#metrics.watchQueue(this.queue);
+    const { finalize, reconcile } = controller;
+    this.#reconcile = finalize ? withFinalizer(controller.for, finalize, reconcile) : reconcile;
+  }
+
+  /** Tells the caches which kinds the controller needs. */
+  declare(): void {
+    const { controller } = this;
+    this.#informers.push(this.#cluster.cache.informer(controller.for, controller.scope));
+    for (const { kind, scope } of controller.owns) this.#informers.push(this.#cluster.cache.informer(kind, scope));
+    for (const { kind, scope, cluster } of [...controller.watches, ...controller.reads]) {
+      this.#informers.push(this.#clusterNamed(cluster).cache.informer(kind, scope));
+    }
+  }
+
+  /** Whether everything the controller reads has been loaded once. */
+  get synced(): boolean {
+    return this.#informers.every((informer) => informer.synced);
+  }
+
+  /** Keys that are being reconciled. */
+  get runningKeys(): string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Lets events fill the queue. Nothing is reconciled yet. */
+  startSources(): void {
+    const { controller } = this;
+    const [own, ...others] = this.#informers;
+    this.#subscribe(own!, controller.predicates, (event) => this.#enqueue(event.key, event));
+    controller.owns.forEach(({ predicates = [] }, index) => {
+      this.#subscribe(others[index]!, predicates, (event) => {
+        for (const key of ownersOf(event, controller.for)) this.#enqueue(key, event);
+      });
+    });
+    controller.watches.forEach((watch, index) => {
+      const informer = others[controller.owns.length + index]!;
+      this.#subscribe(informer, watch.predicates ?? [], (event) => {
+        const keys = watch.map(event, { cache: this.#cluster.cache });
+        if (!(keys instanceof Promise)) {
+          for (const key of keys) this.#enqueue(key, event);
+          return;
+        }
+        keys.then(
+          (found) => found.forEach((key) => this.#enqueue(key, event)),
+          (error: unknown) => this.#log.error('mapping failed', { kind: kindText(watch.kind), error }),
+        );
+      });
+    });
+    for (const source of controller.sources) {
+      const { clock, random } = this.#environment;
+      const end = source.start((key, options) => this.queue.add(keyText(key), options), {
+        clock,
+        random,
+        log: this.#log,
+        cluster: this.#cluster,
+        signal: this.#sourcesEnd.signal,
+      });
+      if (end) this.#undo.push(end);
+    }
+    this.#armResync();
+  }
+
+  /** Begins to reconcile. */
+  startWorkers(): void {
+    this.#log.info('starting workers', { count: this.controller.concurrency });
+    this.#workers = Array.from({ length: this.controller.concurrency }, () => this.#work());
+  }
+
+  /** No more events; what is queued stays. */
+  stopSources(): void {
+    this.#sourcesEnd.abort();
+    this.#resyncTimer?.cancel();
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+
+  /** Works off the queue and waits for what is running. */
+  async drain(): Promise<void> {
+    this.queue.shutDown();
+    if (this.#workers.length > 0) await Promise.all([this.queue.idle(), ...this.#workers]);
+  }
+
+  /** Drops the queue and aborts what is running. */
+  abort(reason: Error): void {
+    this.stopSources();
+    this.queue.shutDown({ drain: false });
+    for (const run of this.#running.values()) run.abort(reason);
+  }
+
+  #clusterNamed(name: string = this.#cluster.name): Cluster {
+    return clusterNamed(this.#environment.clusters, name, `controller '${this.controller.name}'`);
+  }
+
+  #subscribe(informer: Informer, predicates: readonly Predicate[], handle: (event: CacheEvent) => void): void {
+    const remove = informer.onEvent((event) => {
+      try {
+        for (const predicate of predicates) if (!predicate(event)) return;
+        handle(event);
+      } catch (error) {
+        this.#log.error('handling an event failed', { kind: kindText(informer.kind), key: keyText(event.key), error });
+      }
+    });
+    this.#undo.push(remove);
+  }
+
+  #enqueue(key: ObjectKey, event: CacheEvent): void {
+    this.queue.add(keyText(key), { priority: event.initial ? lowPriority : 0, cause: this.#traceEvent(event) });
+  }
+
+  /** A moment in the trace for the event itself; what it causes hangs below it. */
+  #traceEvent(event: CacheEvent): SpanContext | undefined {
+    const { tracer, clock } = this.#environment;
+    const now = clock.now();
+    const span = tracer.startSpan('watch event', { kind: SpanKind.CONSUMER, startTime: now, root: true });
+    if (!span.isRecording()) return undefined;
+    span.setAttributes({
+      'slipway.controller': this.controller.name,
+      'slipway.event': event.type,
+      'slipway.initial': event.initial,
+      'k8s.object': keyText(event.key),
+    });
+    span.end(now);
+    return span.spanContext();
+  }
+
+  #armResync(): void {
+    const { resyncMs } = this.controller;
+    if (resyncMs === 0) return;
+    const { clock, random } = this.#environment;
+    this.#resyncTimer = clock.schedule(resyncMs * (0.9 + 0.2 * random.next()), () => {
+      // A new handler is told of every cached object, without parsing any.
+      const own = this.#informers[0]!;
+      own.onEvent((event) => this.queue.add(keyText(event.key), { priority: lowPriority }))();
+      this.#armResync();
+    });
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const item = await this.queue.take();
+      if (!item) return;
+      this.#metrics.workerStarted();
+      try {
+        await this.#run(item);
+      } finally {
+        this.#metrics.workerFinished();
+        this.queue.done(item);
+      }
+    }
+  }
+
+  async #run(item: QueueItem): Promise<void> {
+    const { clock, random, tracer } = this.#environment;
+    const { reconcileTimeoutMs } = this.controller;
+    const key = parseKey(item.key);
+    const reconcileId = random.uuid();
+    const startedAt = clock.now();
+    const log = this.#log.with({
+      kind: this.controller.for.kind,
+      ...(key.namespace ? { namespace: key.namespace } : {}),
+      name: key.name,
+      reconcileID: reconcileId,
+    });
+    const end = new AbortController();
+    // Every request of the reconciliation listens to it; there is no leak to be warned of.
+    setMaxListeners(0, end.signal);
+    this.#running.set(item.key, end);
+    let timedOut = false;
+    const timer =
+      reconcileTimeoutMs === undefined
+        ? undefined
+        : clock.schedule(reconcileTimeoutMs, () => {
+            timedOut = true;
+            this.#metrics.timeout();
+            end.abort(new ReconcileTimeoutError(reconcileTimeoutMs));
+          });
+    const { span, spanContext } = this.#startSpan(tracer, item, reconcileId, startedAt);
+    let outcome: ReconcileOutcome = 'success';
+    try {
+      const context: ReconcileContext = {
+        cache: this.#cluster.cache,
+        client: new BoundClient(this.#cluster.client, { signal: end.signal, tracer, parent: spanContext, clock }),
+        log,
+        clock,
+        random,
+        signal: end.signal,
+        events: this.#environment.events,
+        reconcileId,
+        failures: this.queue.failures(item.key),
+        metrics: this.#environment.metrics.registry,
+        cluster: (name) => this.#clusterNamed(name),
+      };
+      const result = await activeContext.with(spanContext, async () => this.#reconcile(context, key));
+      outcome = this.#settle(item, result ?? undefined);
+    } catch (thrown) {
+      outcome = 'error';
+      const error =
+        timedOut && end.signal.reason !== thrown
+          ? new Error(String(end.signal.reason.message), { cause: thrown })
+          : thrown;
+      this.#fail(item, error, log, end.signal.aborted && !timedOut);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+    } finally {
+      timer?.cancel();
+      this.#running.delete(item.key);
+      const now = clock.now();
+      span.setAttribute('slipway.result', outcome);
+      span.end(now);
+      this.#metrics.finished(outcome, (now - startedAt) / 1000);
+      log.debug('reconciled', { result: outcome, ms: now - startedAt });
+    }
+  }
+
+  #startSpan(
+    tracer: Tracer,
+    item: QueueItem,
+    reconcileId: string,
+    startedAt: number,
+  ): { span: Span; spanContext: Context } {
+    const [cause, ...further] = item.causes as SpanContext[];
+    const parent = cause ? trace.setSpanContext(ROOT_CONTEXT, cause) : ROOT_CONTEXT;
+    const span = tracer.startSpan(
+      `reconcile ${this.controller.name}`,
+      {
+        startTime: item.readyAt,
+        links: further.map((context) => ({ context })),
+        attributes: {
+          'slipway.controller': this.controller.name,
+          'slipway.reconcile_id': reconcileId,
+          'slipway.priority': item.priority,
+          'k8s.kind': this.controller.for.kind,
+          'k8s.object': item.key,
+        },
+      },
+      parent,
+    );
+    const spanContext = trace.setSpan(ROOT_CONTEXT, span);
+    tracer.startSpan('queue wait', { startTime: item.readyAt }, spanContext).end(startedAt);
+    return { span, spanContext };
+  }
+
+  #settle(item: QueueItem, result: Requeue | undefined): ReconcileOutcome {
+    if (!result) {
+      this.queue.forget(item.key);
+      return 'success';
+    }
+    if (result.afterMs === undefined) {
+      this.queue.addRateLimited(item.key, { priority: item.priority });
+      return 'requeue';
+    }
+    this.queue.forget(item.key);
+    this.queue.add(item.key, { priority: item.priority, afterMs: result.afterMs });
+    return 'requeue_after';
+  }
+
+  #fail(item: QueueItem, error: unknown, log: Logger, stopping: boolean): void {
+    if (stopping) {
+      log.info('reconciliation ended early', { error });
+      return;
+    }
+    if (isPanic(error)) this.#metrics.panic();
+    if (error instanceof TerminalError) {
+      this.#metrics.terminalError();
+      this.queue.forget(item.key);
+      log.error('reconciliation failed for good, until something changes', { error });
+      return;
+    }
+    this.queue.addRateLimited(item.key, { priority: item.priority });
+    if (isConflict(error)) log.info('the object changed meanwhile; trying again', { error });
+    else log.error('reconciliation failed; trying again', { error, failures: this.queue.failures(item.key) });
+  }
+}
+
+/** What Go would call a panic: something thrown that is no error, or the error of a programming mistake. */
+function isPanic(error: unknown): boolean {
+  return !(error instanceof Error) || error instanceof TypeError || error instanceof ReferenceError;
+}
