@@ -24,3 +24,22 @@ export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 export function kindText(kind: Pick<Kind, 'group' | 'version' | 'kind'>): string {
   return kind.group ? `${kind.kind}.${kind.version}.${kind.group}` : `${kind.kind}.${kind.version}`;
 }
+
+/** A kind from its names, for objects without a schema of ours: `kindOf('cert-manager.io', 'v1', 'Certificate', 'certificates')`. */
+export function kindOf<T extends KubeObject = KubeObject>(
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+  scope: 'Namespaced' | 'Cluster' = 'Namespaced',
+): Kind<T> {
+  return { group, version, kind, plural, scope, apiVersion: group === '' ? version : `${group}/${version}` };
+}
+
+/** Splits `group/version`; the group of `v1` is `''`. */
+export function parseApiVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}

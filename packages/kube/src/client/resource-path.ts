@@ -1,0 +1,36 @@
+import { kindText, type Kind } from '../kind.ts';
+import type { ObjectKey } from '../object.ts';
+
+export type QueryValue = string | number | boolean | undefined;
+
+/** The path of all objects of a kind: in one namespace, or (without one) in all. */
+export function collectionPath(kind: Kind, namespace?: string): string {
+  const base = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  return namespace && kind.scope === 'Namespaced'
+    ? `${base}/namespaces/${segment(namespace, 'namespace')}/${kind.plural}`
+    : `${base}/${kind.plural}`;
+}
+
+/** The path of one object, or of a subresource of it. */
+export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): string {
+  if (!key.name) throw new TypeError(`${kindText(kind)}: the key has no name`);
+  if (kind.scope === 'Namespaced' && !key.namespace)
+    throw new TypeError(`${kindText(kind)} ${key.name}: the kind is namespaced, but the key has no namespace`);
+  const path = `${collectionPath(kind, key.namespace)}/${segment(key.name, 'name')}`;
+  return subresource ? `${path}/${subresource}` : path;
+}
+
+/** `path` with the query parameters that have a value. */
+export function withQuery(path: string, query: Readonly<Record<string, QueryValue>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.append(name, String(value));
+  const text = parameters.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+function segment(text: string, what: string): string {
+  // Path segments the server would resolve to something else must not leave this process.
+  if (text === '.' || text === '..' || text.includes('/') || text.includes('%'))
+    throw new TypeError(`${what} "${text}" is not the name of an object`);
+  return encodeURIComponent(text);
+}

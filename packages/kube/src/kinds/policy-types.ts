@@ -1,0 +1,146 @@
+import type { IntOrString, LabelSelector, LooseCondition, Open, Typed } from './meta-types.ts';
+import type { LoadBalancerStatus } from './core-types.ts';
+
+export interface PolicyRule {
+  apiGroups?: string[];
+  resources?: string[];
+  verbs: string[];
+  resourceNames?: string[];
+  nonResourceURLs?: string[];
+}
+
+export interface RoleRef {
+  apiGroup: string;
+  kind: string;
+  name: string;
+}
+
+export interface Subject {
+  kind: 'ServiceAccount' | 'User' | 'Group';
+  name: string;
+  namespace?: string;
+  apiGroup?: string;
+}
+
+type Rbac = 'rbac.authorization.k8s.io/v1';
+
+export interface Role extends Typed<Rbac, 'Role'> {
+  rules?: PolicyRule[] | null;
+}
+
+export interface ClusterRole extends Typed<Rbac, 'ClusterRole'> {
+  rules?: PolicyRule[] | null;
+  aggregationRule?: { clusterRoleSelectors?: LabelSelector[] };
+}
+
+export interface RoleBinding extends Typed<Rbac, 'RoleBinding'> {
+  roleRef: RoleRef;
+  subjects?: Subject[];
+}
+
+export interface ClusterRoleBinding extends Typed<Rbac, 'ClusterRoleBinding'> {
+  roleRef: RoleRef;
+  subjects?: Subject[];
+}
+
+export interface NetworkPolicy extends Typed<'networking.k8s.io/v1', 'NetworkPolicy'> {
+  spec?: {
+    podSelector?: LabelSelector;
+    policyTypes?: ('Ingress' | 'Egress')[];
+    ingress?: { from?: NetworkPolicyPeer[]; ports?: NetworkPolicyPort[] }[];
+    egress?: { to?: NetworkPolicyPeer[]; ports?: NetworkPolicyPort[] }[];
+  };
+}
+
+export interface NetworkPolicyPeer {
+  podSelector?: LabelSelector;
+  namespaceSelector?: LabelSelector;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+
+export interface NetworkPolicyPort {
+  port?: IntOrString;
+  endPort?: number;
+  protocol?: string;
+}
+
+export interface Ingress extends Typed<'networking.k8s.io/v1', 'Ingress'> {
+  spec?: {
+    ingressClassName?: string;
+    defaultBackend?: IngressBackend;
+    rules?: {
+      host?: string;
+      http?: { paths: { path?: string; pathType: string; backend: IngressBackend }[] };
+    }[];
+    tls?: { hosts?: string[]; secretName?: string }[];
+  };
+  status?: { loadBalancer?: LoadBalancerStatus };
+}
+
+export interface IngressBackend {
+  service?: { name: string; port?: { name?: string; number?: number } };
+  resource?: { apiGroup?: string; kind: string; name: string };
+}
+
+export interface IngressClass extends Typed<'networking.k8s.io/v1', 'IngressClass'> {
+  spec?: { controller?: string; parameters?: Open };
+}
+
+type Admission = 'admissionregistration.k8s.io/v1';
+
+export interface WebhookClientConfig {
+  /** Base64 of PEM. */
+  caBundle?: string;
+  service?: { namespace: string; name: string; path?: string; port?: number };
+  url?: string;
+}
+
+export interface Webhook extends Open {
+  name: string;
+  admissionReviewVersions: string[];
+  clientConfig: WebhookClientConfig;
+  sideEffects: 'None' | 'NoneOnDryRun' | 'Some' | 'Unknown';
+  rules?: {
+    apiGroups?: string[];
+    apiVersions?: string[];
+    operations?: string[];
+    resources?: string[];
+    scope?: string;
+  }[];
+  failurePolicy?: 'Fail' | 'Ignore';
+  matchPolicy?: 'Exact' | 'Equivalent';
+  matchConditions?: { name: string; expression: string }[];
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  timeoutSeconds?: number;
+}
+
+export interface ValidatingWebhookConfiguration extends Typed<Admission, 'ValidatingWebhookConfiguration'> {
+  webhooks?: Webhook[];
+}
+
+export interface MutatingWebhookConfiguration extends Typed<Admission, 'MutatingWebhookConfiguration'> {
+  webhooks?: (Webhook & { reinvocationPolicy?: 'Never' | 'IfNeeded' })[];
+}
+
+export interface ValidatingAdmissionPolicy extends Typed<Admission, 'ValidatingAdmissionPolicy'> {
+  spec?: Open & {
+    failurePolicy?: 'Fail' | 'Ignore';
+    matchConstraints?: Open;
+    matchConditions?: { name: string; expression: string }[];
+    paramKind?: { apiVersion?: string; kind?: string };
+    validations?: { expression: string; message?: string; messageExpression?: string; reason?: string }[];
+    variables?: { name: string; expression: string }[];
+    auditAnnotations?: { key: string; valueExpression: string }[];
+  };
+  status?: Open & { observedGeneration?: number; conditions?: LooseCondition[]; typeChecking?: Open };
+}
+
+export interface ValidatingAdmissionPolicyBinding extends Typed<Admission, 'ValidatingAdmissionPolicyBinding'> {
+  spec?: Open & {
+    policyName?: string;
+    validationActions?: ('Deny' | 'Warn' | 'Audit')[];
+    paramRef?: Open;
+    matchResources?: Open;
+  };
+}

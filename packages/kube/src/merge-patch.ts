@@ -1,0 +1,33 @@
+import { jsonEqual } from './equality.ts';
+
+/** The RFC 7386 merge patch that turns `from` into `to`; `undefined` when they are equal. A field that goes becomes `null`. */
+export function createMergePatch(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  const patch: Record<string, unknown> = {};
+  for (const key of Object.keys(from)) if (from[key] !== undefined && to[key] === undefined) patch[key] = null;
+  for (const key of Object.keys(to)) {
+    const before = from[key];
+    const after = to[key];
+    if (after === undefined || jsonEqual(before, after)) continue;
+    if (isObject(before) && isObject(after)) patch[key] = createMergePatch(before, after) ?? {};
+    else patch[key] = after;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** `target` with an RFC 7386 merge patch applied, as a new value. */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = applyMergePatch(result[key], value);
+  }
+  return result;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

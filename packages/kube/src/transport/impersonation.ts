@@ -1,0 +1,13 @@
+import type { Impersonation } from '../connection.ts';
+
+/** The request headers that ask the server to act as somebody else. */
+export function impersonationHeaders(impersonate: Impersonation | undefined): Record<string, string | string[]> {
+  if (!impersonate) return {};
+  if (!impersonate.user) throw new TypeError('impersonation names groups or extras but no user');
+  const headers: Record<string, string | string[]> = { 'impersonate-user': impersonate.user };
+  if (impersonate.uid) headers['impersonate-uid'] = impersonate.uid;
+  if (impersonate.groups?.length) headers['impersonate-group'] = [...impersonate.groups];
+  for (const [key, values] of Object.entries(impersonate.extra ?? {}))
+    headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = [...values];
+  return headers;
+}

@@ -1,0 +1,352 @@
+import { gunzip } from 'node:zlib';
+
+import { Pool, type Dispatcher } from 'undici';
+
+import type { ClientCertificate, Connection, Credential } from '../connection.ts';
+import { systemClock, type Clock } from '../clock.ts';
+import { KubeError } from '../kube-error.ts';
+import type { Stream, StreamHandler, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import { connectorFor } from './connector.ts';
+import { impersonationHeaders } from './impersonation.ts';
+
+export interface UndiciTransportOptions {
+  /** Default {@link systemClock}. */
+  clock?: Clock;
+  /** How long `send` waits for the whole answer, in milliseconds. Default 70 000: ten seconds more than API servers allow themselves. */
+  requestTimeoutMs?: number;
+  /** How long `open` waits for the first byte of the answer, in milliseconds. Default 30 000. A body that goes on has no limit. */
+  headersTimeoutMs?: number;
+  /** Default 10 000. */
+  connectTimeoutMs?: number;
+  /** Connections for requests. Default 64; more requests wait for a free one. */
+  maxConnections?: number;
+  /** Ask for gzip in answers to `send`: fewer bytes, more CPU at both ends. Default false. */
+  compression?: boolean;
+  /** Sent as `user-agent`. Default `slipway`. */
+  userAgent?: string;
+}
+
+/**
+ * A transport over HTTP/1.1 with two pools: one for requests, one whose connections each carry a watch, so that no request
+ * waits behind a stream. Make a second transport for what must never wait at all (a leader's lease).
+ */
+export function undiciTransport(connection: Connection, options: UndiciTransportOptions = {}): Transport {
+  return new UndiciTransport(connection, options);
+}
+
+type PoolName = 'requests' | 'streams';
+
+interface Pools {
+  requests: Pool;
+  streams: Pool;
+  certificate: ClientCertificate | undefined;
+}
+
+/** What came of one dispatch, told through callbacks so that streams stay synchronous from socket to handler. */
+interface Exchange {
+  head(status: number, headers: Record<string, string | string[]>): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  error(error: Error): void;
+}
+
+class UndiciTransport implements Transport {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #options: UndiciTransportOptions;
+  readonly #origin: string;
+  readonly #basePath: string;
+  readonly #impersonation: Record<string, string | string[]>;
+  #pools: Pools | undefined;
+  readonly #retired = new Set<Pool>();
+  readonly #underWay = new Set<(error: Error) => void>();
+  #closed = false;
+
+  constructor(connection: Connection, options: UndiciTransportOptions) {
+    let url: URL;
+    try {
+      url = new URL(connection.server);
+    } catch {
+      throw new TypeError(`server "${connection.server}" is not a URL${from(connection)}`);
+    }
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      throw new TypeError(`server "${connection.server}" is neither https:// nor http://${from(connection)}`);
+    this.#connection = connection;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#origin = url.origin;
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#impersonation = impersonationHeaders(connection.impersonate);
+  }
+
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    const credential = await this.#credential(signal);
+    const response = await this.#sendOnce(request, credential, signal);
+    if (response.status !== 401 || !this.#connection.credentials) return response;
+    if (!(await this.#connection.credentials.refused(credential))) return response;
+    return this.#sendOnce(request, await this.#credential(signal), signal);
+  }
+
+  open(request: TransportRequest, handler: StreamHandler): Stream {
+    let stop: (() => void) | undefined;
+    let aborted = false;
+    const fail = (error: unknown) => {
+      if (aborted) return;
+      aborted = true;
+      handler.error(error instanceof Error ? error : new Error(String(error)));
+    };
+    const start = (credential: Credential, mayRetry: boolean) => {
+      let refused = false;
+      const limit = this.#options.headersTimeoutMs ?? 30_000;
+      const timer = this.#clock.schedule(limit, () => {
+        stop?.();
+        fail(this.#timeoutError(request, limit));
+      });
+      const abortExchange = this.#exchange('streams', request, credential, {
+        head: (status, headers) => {
+          timer.cancel();
+          if (status === 401 && mayRetry) refused = true;
+          else handler.head(status, headers);
+        },
+        data: (chunk) => {
+          if (!refused) handler.data(chunk);
+        },
+        end: () => {
+          if (!refused) handler.end();
+          else void retry(credential);
+        },
+        error: (error) => {
+          timer.cancel();
+          handler.error(error);
+        },
+      });
+      stop = () => {
+        timer.cancel();
+        abortExchange();
+      };
+    };
+    const begin = async (): Promise<void> => {
+      try {
+        const credential = await this.#credential();
+        if (!aborted) start(credential, this.#connection.credentials !== undefined);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const retry = async (refused: Credential): Promise<void> => {
+      try {
+        await this.#connection.credentials?.refused(refused);
+        const credential = await this.#credential();
+        if (!aborted) start(credential, false);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    void begin();
+    return {
+      abort: () => {
+        aborted = true;
+        stop?.();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const reason = new KubeError('the transport has been closed', { reason: 'ConnectionFailed' });
+    for (const fail of this.#underWay) fail(reason);
+    const pools = [...this.#retired];
+    if (this.#pools) pools.push(this.#pools.requests, this.#pools.streams);
+    this.#retired.clear();
+    this.#pools = undefined;
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  }
+
+  async #credential(signal?: AbortSignal): Promise<Credential> {
+    signal?.throwIfAborted();
+    return (await this.#connection.credentials?.current(signal)) ?? {};
+  }
+
+  #sendOnce(request: TransportRequest, credential: Credential, signal?: AbortSignal): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const chunks: Buffer[] = [];
+      let status = 0;
+      let headers: Record<string, string | string[]> = {};
+      let abortExchange = () => {};
+      const limit = this.#options.requestTimeoutMs ?? 70_000;
+      // The caller's signal may live as long as the process: it gets one listener per request, and loses it here.
+      const settle = (outcome: () => void) => {
+        timer.cancel();
+        signal?.removeEventListener('abort', onAbort);
+        outcome();
+      };
+      const onAbort = () => {
+        abortExchange();
+        settle(() => reject(signal!.reason));
+      };
+      const timer = this.#clock.schedule(limit, () => {
+        abortExchange();
+        settle(() => reject(this.#timeoutError(request, limit)));
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      abortExchange = this.#exchange('requests', request, credential, {
+        head: (s, h) => {
+          status = s;
+          headers = h;
+        },
+        data: (chunk) => void chunks.push(chunk),
+        end: () =>
+          settle(() => {
+            const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+            if (headers['content-encoding'] !== 'gzip') resolve({ status, headers, body });
+            else
+              gunzip(body, (error, plain) => {
+                if (error) reject(error);
+                else resolve({ status, headers, body: plain });
+              });
+          }),
+        error: (error) => settle(() => reject(error)),
+      });
+    });
+  }
+
+  #timeoutError(request: TransportRequest, limitMs: number): KubeError {
+    return new KubeError(`${this.#origin} did not answer ${request.method} within ${limitMs / 1000} s`, {
+      reason: 'RequestTimeout',
+    });
+  }
+
+  /** Sends one request. Returns what aborts it; after that, and after `end` or `error`, no callback comes. */
+  #exchange(name: PoolName, request: TransportRequest, credential: Credential, exchange: Exchange): () => void {
+    let controller: Dispatcher.DispatchController | undefined;
+    let settled = false;
+    const settle = () => {
+      settled = true;
+      this.#underWay.delete(fail);
+    };
+    const fail = (error: Error) => {
+      if (settled) return;
+      settle();
+      controller?.abort(error);
+      exchange.error(error);
+    };
+    if (this.#closed) {
+      queueMicrotask(() => fail(new KubeError('the transport has been closed', { reason: 'ConnectionFailed' })));
+      return settle;
+    }
+    this.#underWay.add(fail);
+    const pool = this.#pool(name, credential);
+    pool.dispatch(
+      {
+        origin: this.#origin,
+        path: this.#basePath + request.path,
+        method: request.method,
+        headers: this.#headers(request, credential, name),
+        body: request.body === undefined ? null : request.body,
+      },
+      {
+        onRequestStart: (started) => {
+          controller = started;
+          if (settled) started.abort(new Error('aborted'));
+        },
+        onResponseStart: (_controller, status, headers) => {
+          // An informational answer (1xx) is not the answer.
+          if (!settled && status >= 200) exchange.head(status, headers as Record<string, string | string[]>);
+        },
+        onResponseData: (_controller, chunk) => {
+          if (!settled) exchange.data(chunk);
+        },
+        onResponseEnd: () => {
+          if (settled) return;
+          settle();
+          exchange.end();
+        },
+        onResponseError: (_controller, error) => fail(this.#describe(error)),
+      },
+    );
+    return () => {
+      if (settled) return;
+      settle();
+      controller?.abort(new Error('aborted'));
+    };
+  }
+
+  #headers(request: TransportRequest, credential: Credential, name: PoolName): Record<string, string | string[]> {
+    const headers: Record<string, string | string[]> = {
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent ?? 'slipway',
+      ...request.headers,
+      ...this.#impersonation,
+    };
+    if (credential.authorization) headers['authorization'] = credential.authorization;
+    if (this.#options.compression && name === 'requests') headers['accept-encoding'] = 'gzip';
+    return headers;
+  }
+
+  #pool(name: PoolName, credential: Credential): Pool {
+    const current = this.#pools;
+    if (current && sameCertificate(current.certificate, credential.clientCertificate)) return current[name];
+    if (current) {
+      // A connection speaks for the certificate it was opened with; new credentials need new connections.
+      for (const pool of [current.requests, current.streams]) {
+        this.#retired.add(pool);
+        void pool.close().finally(() => this.#retired.delete(pool));
+      }
+    }
+    const connect = connectorFor(this.#connection, {
+      certificate: credential.clientCertificate,
+      timeoutMs: this.#options.connectTimeoutMs ?? 10_000,
+    });
+    // Limits on the answer are ours, on the injected clock; undici's own would end quiet watches.
+    const shared = {
+      connect,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+      keepAliveTimeout: 30_000,
+    };
+    this.#pools = {
+      requests: new Pool(this.#origin, { ...shared, connections: this.#options.maxConnections ?? 64 }),
+      streams: new Pool(this.#origin, shared),
+      certificate: credential.clientCertificate,
+    };
+    return this.#pools[name];
+  }
+
+  #describe(error: Error): Error {
+    if (error instanceof KubeError) return error;
+    const code = (error as { code?: string }).code;
+    const text = error.message || code || error.name;
+    return new KubeError(`no answer from ${this.#origin}${from(this.#connection)}: ${text}${hint(code)}`, {
+      reason: code === 'UND_ERR_CONNECT_TIMEOUT' ? 'RequestTimeout' : 'ConnectionFailed',
+      cause: error,
+    });
+  }
+}
+
+function from(connection: Connection): string {
+  return connection.origin ? ` (${connection.origin})` : '';
+}
+
+function hint(code: string | undefined): string {
+  switch (code) {
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return '; the server’s certificate does not lead back to the configured certificate-authority';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return '; set tls-server-name when the server is reached under another name';
+    default:
+      return '';
+  }
+}
+
+function sameCertificate(a: ClientCertificate | undefined, b: ClientCertificate | undefined): boolean {
+  return a === b || (a?.cert === b?.cert && a?.key === b?.key);
+}
