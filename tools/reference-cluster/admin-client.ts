@@ -1,5 +1,5 @@
-import { Agent, type IncomingMessage, request } from 'node:https';
-import { createInterface } from 'node:readline';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 
 export interface AdminCredentials {
   url: string;
@@ -78,8 +78,11 @@ export class AdminClient implements Disposable {
         response.resume();
         throw new Error(`GET ${path}: status ${response.statusCode}`);
       }
-      for await (const line of createInterface({ input: response, crlfDelay: Infinity })) {
-        if (line) yield JSON.parse(line) as WatchEvent<T>;
+      let rest = '';
+      for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop()!;
+        for (const line of lines) if (line) yield JSON.parse(line) as WatchEvent<T>;
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -103,7 +106,11 @@ export class AdminClient implements Disposable {
           ...headers,
         },
       });
-      outgoing.once('response', resolve);
+      outgoing.once('response', (response) => {
+        // Who reads the body gets its errors. Without a listener, one that comes after the reader left ends the process.
+        response.on('error', () => {});
+        resolve(response);
+      });
       outgoing.on('error', reject);
       outgoing.end(payload);
     });

@@ -222,7 +222,11 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const check = args.includes('--check');
   const tools = args.filter((arg): arg is ComponentName => known.has(arg));
+  // Go goes on compiling when only its parent is told to end.
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   const binaries = await ensureReferenceBinaries({
+    signal: interrupted.signal,
     log: (line) => console.log(line),
     tools: tools.length > 0 ? tools : undefined,
     build: !check,

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A started process of the cluster, with its output in a file. */
@@ -19,8 +18,12 @@ export interface Child {
   kill(signal: NodeJS.Signals): void;
 }
 
-export async function startChild(binary: string, args: readonly string[], logFile: string): Promise<Child> {
-  const name = basename(binary);
+export async function startChild(
+  name: string,
+  binary: string,
+  args: readonly string[],
+  logFile: string,
+): Promise<Child> {
   const output = openSync(logFile, 'a');
   let child: ChildProcess;
   try {

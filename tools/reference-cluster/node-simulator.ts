@@ -1,22 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdminClient, RequestFailed } from './admin-client.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AdminClient } from './admin-client.ts';
+import { follow } from './follow.ts';
+import { ObjectSteps } from './object-steps.ts';
 import { awaitsScheduling, fittingNodes, type Pod, settledStatus, type SimulatedNode } from './pod-lifecycle.ts';
+import { simulateVolumes } from './volume-simulator.ts';
 
 export interface NodeSimulatorOptions {
   admin: AdminClient;
   /** How many nodes to create. */
   count: number;
-  /** Receives a line when a pod cannot be served. Default: nowhere. */
+  /** Receives a line when something could not be done. Default: nowhere. */
   log?: (line: string) => void;
 }
 
-const retryMs = 200;
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const strategicMergePatch = { 'content-type': 'application/strategic-merge-patch+json' };
 
 /**
  * Stands in for scheduler and kubelets: creates Ready nodes, binds pods to them, reports what they run as running (or as
- * succeeded, where it ends by itself) and removes pods that are being deleted. Nothing is executed.
+ * succeeded, where it ends by itself), removes pods that are being deleted, and gives claims a volume. Nothing is executed.
  */
 export async function simulateNodes({ admin, count, log }: NodeSimulatorOptions): Promise<AsyncDisposable> {
   const nodes = Array.from({ length: count }, (_, index) => simulatedNode(index));
@@ -24,28 +27,9 @@ export async function simulateNodes({ admin, count, log }: NodeSimulatorOptions)
 
   const stopping = new AbortController();
   const { signal } = stopping;
-  const busy = new Map<string, Promise<void>>();
+  const steps = new ObjectSteps(signal, log);
   let bound = 0;
   let addresses = 0;
-
-  function onPod(pod: Pod): void {
-    // One pod, one step at a time: its own writes come back as events.
-    const { uid } = pod.metadata;
-    const step = (busy.get(uid) ?? Promise.resolve()).then(async () => {
-      if (signal.aborted) return;
-      try {
-        await takeStep(pod);
-      } catch (error) {
-        // Gone or changed meanwhile: the event that says so is on its way.
-        if (signal.aborted || (error instanceof RequestFailed && [404, 409].includes(error.status))) return;
-        log?.(`pod ${pod.metadata.namespace}/${pod.metadata.name}: ${String(error)}`);
-      }
-    });
-    busy.set(uid, step);
-    void step.then(() => {
-      if (busy.get(uid) === step) busy.delete(uid);
-    });
-  }
 
   async function takeStep(pod: Pod): Promise<void> {
     const { metadata, spec, status } = pod;
@@ -92,39 +76,18 @@ export async function simulateNodes({ admin, count, log }: NodeSimulatorOptions)
     await admin.call('PATCH', `${path}/status`, { headers: strategicMergePatch, body, signal });
   }
 
-  const following = followPods(admin, onPod, signal, log);
+  const options = { admin, signal, log };
+  const following = [
+    follow<Pod>('/api/v1/pods', (pod) => steps.run(pod.metadata.uid, () => takeStep(pod)), options),
+    simulateVolumes(options),
+  ];
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await following;
-      await Promise.all(busy.values());
+      await Promise.all(following);
+      await steps[Symbol.asyncDispose]();
     },
   };
-}
-
-async function followPods(
-  admin: AdminClient,
-  onPod: (pod: Pod) => void,
-  signal: AbortSignal,
-  log?: (line: string) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const list = await admin.call<{ metadata: { resourceVersion: string }; items: Pod[] }>('GET', '/api/v1/pods', {
-        signal,
-      });
-      for (const pod of list.items) onPod(pod);
-      const path = `/api/v1/pods?watch=true&resourceVersion=${list.metadata.resourceVersion}`;
-      for await (const { type, object } of admin.watch<Pod>(path, signal)) {
-        if (type === 'ERROR') break;
-        if (type === 'ADDED' || type === 'MODIFIED') onPod(object);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      log?.(`watching pods: ${String(error)}`);
-      await sleep(retryMs, undefined, { signal }).catch(() => {});
-    }
-  }
 }
 
 function simulatedNode(index: number): SimulatedNode {
@@ -177,3 +140,21 @@ async function createNode(admin: AdminClient, node: SimulatedNode): Promise<void
 function nextPodAddress(index: number): string {
   return `10.244.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`;
 }
+
+/** A process of its own, so that pods go on while whoever started the cluster is busy or waits for a command. */
+async function main([url, dir, count]: readonly string[]): Promise<void> {
+  const read = (name: string) => readFile(join(dir!, name), 'utf8');
+  using admin = new AdminClient({
+    url: url!,
+    ca: await read('ca.crt'),
+    adminCert: await read('admin.crt'),
+    adminKey: await read('admin.key'),
+  });
+  const stopped = new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+  });
+  await using _simulator = await simulateNodes({ admin, count: Number(count), log: (line) => console.log(line) });
+  await stopped;
+}
+
+if (import.meta.main) await main(process.argv.slice(2));

@@ -10,7 +10,6 @@ import { ensureReferenceBinaries, type NoReferenceBinaries, type ReferenceBinari
 import { createCertificateAuthority, createServiceAccountKeys } from './certificates.ts';
 import { type Child, startChild, tailOfLog } from './child.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
-import { simulateNodes } from './node-simulator.ts';
 import { startOrphanGuard } from './orphan-guard.ts';
 import {
   apiServerArguments,
@@ -105,7 +104,6 @@ async function startOnFreePorts(
   const dir = await mkdtemp(join(tmpdir(), 'slipway-reference-'));
   const guard = startOrphanGuard(dir);
   const children: Child[] = [];
-  const cleanups: (() => Promise<void>)[] = [];
 
   const onExit = () => {
     for (const child of children) child.kill('SIGKILL');
@@ -116,7 +114,6 @@ async function startOnFreePorts(
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopEverything());
   async function stopEverything(): Promise<void> {
-    for (const cleanup of cleanups.toReversed()) await cleanup();
     // The storage goes last: an API server without it waits for it until it is killed.
     for (const child of children.toReversed()) await child.stop(stopGraceMs);
     await rm(dir, { recursive: true, force: true });
@@ -124,8 +121,8 @@ async function startOnFreePorts(
     guard.dismiss();
   }
 
-  async function start(binary: string, args: readonly string[]): Promise<Child> {
-    const child = await startChild(binary, args, join(dir, `${binary.split('/').at(-1)}.log`));
+  async function start(name: string, binary: string, args: readonly string[]): Promise<Child> {
+    const child = await startChild(name, binary, args, join(dir, `${name}.log`));
     children.push(child);
     guard.watch(children.map(({ pid }) => pid));
     return child;
@@ -136,12 +133,14 @@ async function startOnFreePorts(
     const url = `https://127.0.0.1:${port}`;
     const etcdUrl = `http://127.0.0.1:${etcdPort}`;
     const etcd = await start(
+      'etcd',
       binaries.etcd,
       etcdArguments({ dataDir: join(dir, 'etcd'), clientUrl: etcdUrl, peerUrl: `http://127.0.0.1:${peerPort}` }),
     );
 
     const credentials = await writeCredentials(dir, url);
     const apiServer = await start(
+      'kube-apiserver',
       binaries.kubeApiserver,
       apiServerArguments({
         port: port!,
@@ -151,17 +150,18 @@ async function startOnFreePorts(
         extra: options.apiServerArgs ?? [],
       }),
     );
-    const admin = new AdminClient({ url, ...credentials });
-    cleanups.push(async () => admin[Symbol.dispose]());
+    using admin = new AdminClient({ url, ...credentials });
     await until(isReady(admin), 'kube-apiserver to be ready', [etcd, apiServer], deadline);
     log(`kube-apiserver is ready at ${url} after ${Math.round(performance.now() - startedAt)} ms`);
 
     if (options.simulateNodes) {
-      const simulator = await simulateNodes({ admin, count: options.simulateNodes, log });
-      cleanups.push(() => simulator[Symbol.asyncDispose]());
+      const script = join(import.meta.dirname, 'node-simulator.ts');
+      const simulator = await start('node-simulator', process.execPath, [script, url, dir, `${options.simulateNodes}`]);
+      await until(nodesReady(admin, options.simulateNodes), 'the simulated nodes', [apiServer, simulator], deadline);
     }
     if (options.controllers) {
       const controllerManager = await start(
+        'kube-controller-manager',
         binaries.kubeControllerManager!,
         controllerManagerArguments({
           dir,
@@ -218,6 +218,8 @@ async function writeCredentials(dir: string, url: string): Promise<Credentials> 
     'ca.crt': ca,
     'apiserver.crt': serving.certificate,
     'apiserver.key': serving.key,
+    'admin.crt': admin.certificate,
+    'admin.key': admin.key,
     'service-account.key': serviceAccounts.privateKey,
     'service-account.pub': serviceAccounts.publicKey,
     'tokens.csv': `${token},kubernetes-admin,kubernetes-admin,"system:masters"\n`,
@@ -234,6 +236,19 @@ function isReady(admin: AdminClient): (signal: AbortSignal) => Promise<boolean> 
   return async (signal) => {
     const ready = await admin.send('GET', '/readyz', { signal });
     return ready.status === 200 && (await admin.send('GET', '/api/v1/namespaces/default', { signal })).status === 200;
+  };
+}
+
+function nodesReady(admin: AdminClient, count: number): (signal: AbortSignal) => Promise<boolean> {
+  interface Node {
+    status: { conditions?: { type: string; status: string }[] };
+  }
+  return async (signal) => {
+    const { items } = await admin.call<{ items: Node[] }>('GET', '/api/v1/nodes', { signal });
+    const ready = items.filter(({ status }) =>
+      status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
+    );
+    return ready.length >= count;
   };
 }
 
