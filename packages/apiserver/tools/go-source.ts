@@ -130,7 +130,8 @@ const wellKnown: Record<string, GoShape> = {
   'time.Time': nullWhenZero,
 };
 
-function named(from: GoPackage, goType: string): { path: string; name: string } {
+/** Where a type name used in a package comes from. */
+export function named(from: GoPackage, goType: string): { path: string; name: string } {
   const dot = goType.lastIndexOf('.');
   if (dot < 0) return { path: from.path, name: goType };
   const qualifier = goType.slice(0, dot);
@@ -161,7 +162,7 @@ function readGoFile(text: string, into: GoPackage): void {
       }
       continue;
     }
-    const struct = /^type (\w+) struct \{(\})?$/.exec(line);
+    const struct = /^type (\w+) struct ?\{ ?(\})?$/.exec(line);
     if (struct?.[1]) {
       const list: GoField[] = [];
       into.structs.set(struct[1], list);

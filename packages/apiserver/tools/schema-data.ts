@@ -1,4 +1,4 @@
-import type { GoField, GoPackage, GoSource } from './go-source.ts';
+import { type GoField, type GoPackage, type GoSource, named } from './go-source.ts';
 import type { OpenApiNode, Recording } from './recording.ts';
 
 const refPrefix = '#/components/schemas/';
@@ -13,6 +13,23 @@ function zeroOf(source: GoSource, from: GoPackage, field: GoField): unknown {
   // An omitempty struct that prints itself (Time, Quantity) is still printed: Go calls no struct empty.
   if (field.omitEmpty && !isStructUnderneath(field.goType)) return undefined;
   return shape.is === 'scalar' ? shape.zero : null;
+}
+
+/** What OpenAPI does not say of a field: its zero value (`z`), whether it is a pointer (`p`), the name of its Go type (`t`). */
+function goFacts(source: GoSource, from: GoPackage, field: GoField): { z?: unknown; p?: 1; t?: string } {
+  const facts: { z?: unknown; p?: 1; t?: string } = {};
+  const zero = zeroOf(source, from, field);
+  if (zero !== undefined) facts.z = zero;
+  const target = field.goType.replace(/^\*/, '');
+  const shape = source.shapeOf(from, target);
+  if (target !== field.goType && shape.is !== 'struct') facts.p = 1;
+  const element = target.replace(/^(\[\]|map\[\w+\])+/, '');
+  const elementShape = source.shapeOf(from, element);
+  if (/^[A-Z]|\./.test(element) && elementShape.is !== 'struct' && !isStructUnderneath(element)) {
+    const { path, name } = named(from, element);
+    if (path.startsWith('k8s.io/')) facts.t = `${path.split('/').at(-1)}.${name}`;
+  }
+  return facts;
 }
 
 function isStructUnderneath(goType: string): boolean {
@@ -31,8 +48,7 @@ export function compactDefinitions(recording: Recording, source: GoSource): Map<
       for (const field of struct.fields) {
         const property = properties[field.jsonName];
         if (!property) continue;
-        const zero = zeroOf(source, struct.package, field);
-        ordered[field.jsonName] = zero === undefined ? property : { ...property, z: zero };
+        ordered[field.jsonName] = { ...property, ...goFacts(source, struct.package, field) };
       }
       for (const [key, property] of Object.entries(properties)) ordered[key] ??= withSchemaZero(property);
       result['properties'] = ordered;

@@ -32,6 +32,8 @@ const plainKeys = [
 
 const renamedKeys: readonly (readonly [string, keyof Schema])[] = [
   ['z', 'zero'],
+  ['p', 'pointer'],
+  ['t', 'goType'],
   ['x-kubernetes-list-type', 'listType'],
   ['x-kubernetes-list-map-keys', 'listMapKeys'],
   ['x-kubernetes-map-type', 'mapType'],

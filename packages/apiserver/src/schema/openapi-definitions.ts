@@ -15,7 +15,18 @@ export function builtinDocumentPaths(): string[] {
 /** `components.schemas` of a built-in OpenAPI v3 document as the real server serves it; undefined for an unknown path. */
 export async function builtinComponents(path: string): Promise<JsonObject | undefined> {
   const roots = (documentRoots as Readonly<Record<string, readonly string[]>>)[path];
-  return roots && definitionsWithReferences(roots);
+  if (!roots) return undefined;
+  const components = await definitionsWithReferences(roots);
+  const [, group = '', version = ''] = /^apis\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  for (const kind of ['DeleteOptions', 'WatchEvent']) {
+    // These two belong to every group; each document names only the core group and its own.
+    const node = components[`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`] as JsonObject | undefined;
+    if (!node) continue;
+    const kinds = [{ group: '', kind, version: 'v1' }];
+    if (group) kinds.push({ group, kind, version });
+    node['x-kubernetes-group-version-kind'] = kinds;
+  }
+  return components;
 }
 
 /** Served OpenAPI v3 nodes of `definitions` and all they refer to, with descriptions, sorted by name. */
@@ -56,7 +67,7 @@ export async function definitionsWithReferences(definitions: readonly string[]):
 function servedNode(node: OpenApiNode, queue: string[]): JsonObject {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'z') continue;
+    if (key === 'z' || key === 'p' || key === 't') continue;
     if (key === '$ref') {
       queue.push(String(value));
       result['$ref'] = `${refPrefix}${value}`;

@@ -20,6 +20,10 @@ export interface Schema {
    * own fields); undefined when it prints nothing.
    */
   readonly zero?: Json;
+  /** Built-ins: Go holds the value by pointer, so an explicit zero value is kept (a truthy mark, not a boolean). */
+  readonly pointer?: 1;
+  /** Built-ins: the name of the Go type of the value, or of its elements, where it is neither a plain type nor a definition. */
+  readonly goType?: string;
 
   /** `x-kubernetes-list-type`; absent means atomic. */
   readonly listType?: 'atomic' | 'set' | 'map';
