@@ -14,7 +14,7 @@ import type { AppliedMemo } from './applied-memo.ts';
 import type { HealthRules } from './health-rules.ts';
 import { refOf, refText } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
-import { isMember, otherOwner, type Membership } from './membership.ts';
+import { isMember, isMembershipLabel, otherOwner, type Membership } from './membership.ts';
 import type { MemberResult } from './member-result.ts';
 import { isAppliedAlready } from './owned-fields.ts';
 
@@ -92,7 +92,7 @@ async function create(config: KubeObject, context: MemberContext): Promise<Membe
 /** The part of a configuration that ties the object to its set: labels of the set and owner references. */
 function marksOf(config: KubeObject): KubeObject {
   const { name, namespace, labels, ownerReferences } = config.metadata;
-  const marks = Object.entries(labels ?? {}).filter(([key]) => key.startsWith('set.manifests.slipway.dev/'));
+  const marks = Object.entries(labels ?? {}).filter(([key]) => isMembershipLabel(key));
   return {
     apiVersion: config.apiVersion,
     kind: config.kind,

@@ -19,8 +19,8 @@ export interface ApplySetOptions {
   readonly membership: Membership;
   /** Default `AdoptIfUnowned`. */
   readonly adoption?: AdoptionPolicy;
-  /** Start a wave only when the one before is healthy. Default true; false goes on as soon as a wave is applied. */
-  readonly gate?: boolean;
+  /** Whose health the next wave waits for. Default: everyone's. Definitions and namespaces are always waited for: without them the next wave fails. */
+  readonly gate?: (ref: ObjectRef) => boolean;
   /** Default: the built-in rules. */
   readonly health?: HealthRules;
   /** Requests at a time. Default 8. */
@@ -59,6 +59,7 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
     if (refused.length > 0) return { state: 'failed', members: fillPending(waves, refused), wave: 'preflight' };
   }
 
+  const gates = (ref: ObjectRef) => isFoundation(ref) || (options.gate?.(ref) ?? true);
   const results: MemberResult[] = [];
   for (const wave of waves) {
     const members = options.only
@@ -90,12 +91,16 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       return { state: 'failed', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
     }
     const waits = outcome.some(
-      (result) => result.action === 'waiting' || (options.gate !== false && result.health?.status !== 'Current'),
+      (result) => result.action === 'waiting' || (gates(result.ref) && result.health?.status !== 'Current'),
     );
     if (waits)
       return { state: 'waiting', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
   }
   return { state: 'applied', members: results };
+}
+
+function isFoundation(ref: ObjectRef): boolean {
+  return ref.kind === 'Namespace' || ref.kind === 'CustomResourceDefinition';
 }
 
 interface ResolvedKind {

@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto';
 
 const prefix = 'set.manifests.slipway.dev/';
 
+/** On every member of every set, whichever: what drift watches select by, so that they cache members and nothing else. */
+export const memberLabel = 'manifests.slipway.dev/member';
+
 /**
  * How members of a set are marked: a label of the set's own, so that one list per kind finds all members, and an object may
  * belong to two sets without a fight about one label's value.
@@ -43,10 +46,18 @@ export function otherOwner(object: Labelled, membership: Membership): string | u
   return undefined;
 }
 
-/** A copy of `object` with the set's label. */
+/** Whether a label is one of the marks of sets. */
+export function isMembershipLabel(key: string): boolean {
+  return key === memberLabel || key.startsWith(prefix);
+}
+
+/** A copy of `object` with the set's labels. */
 export function withMembership<T extends KubeObject>(object: T, membership: Membership): T {
   return {
     ...object,
-    metadata: { ...object.metadata, labels: { ...object.metadata.labels, [membership.label]: membership.value } },
+    metadata: {
+      ...object.metadata,
+      labels: { ...object.metadata.labels, [memberLabel]: 'true', [membership.label]: membership.value },
+    },
   };
 }

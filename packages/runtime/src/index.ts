@@ -7,5 +7,6 @@ export * from './log/create-logger.ts';
 export * from './log/logger.ts';
 export * from './manager/cluster.ts';
 export * from './metrics/runtime-metrics.ts';
+export * from './operator.ts';
 export * from './queue/rate-limiter.ts';
 export * from './queue/work-queue.ts';

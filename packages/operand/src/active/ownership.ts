@@ -1,0 +1,55 @@
+import { isNotFound, type Client, type DeepReadonly, type Kind, type KubeObject, type OwnerReference } from '@slipway/kube';
+import { inParallel, mayPrune, refText } from '@slipway/manifests';
+
+import { toObjectRef, type LiveRef } from '../live-refs.ts';
+
+/** What is still missing before every member is owned; empty when all are. */
+export type OwnershipProblems = readonly string[];
+
+/**
+ * Sees to it that every member exists and carries `owner`. Members made by an Operand have it from their first moment; for
+ * sets made by hand it is added here, with a field manager of the set's own so that nobody else's references are touched.
+ * Namespaces, CRDs and whatever else is kept on purpose are never owned.
+ */
+export async function ensureOwned(client: Client, live: readonly DeepReadonly<LiveRef>[], owner: OwnerReference, fieldManager: string, signal: AbortSignal): Promise<OwnershipProblems> {
+  const problems: string[] = [];
+  await inParallel(live, 8, async (ref) => {
+    const text = refText(toObjectRef(ref));
+    try {
+      const kind = await kindOf(client, ref, signal);
+      const object = await client.get(kind, ref.namespace ? { namespace: ref.namespace, name: ref.name } : { name: ref.name }, { signal });
+      if (!object) problems.push(`${text} does not exist`);
+      else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner)) await addOwner(client, kind, object, owner, fieldManager, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${text}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+  return problems.sort();
+}
+
+function isOwnedBy(object: DeepReadonly<KubeObject>, owner: OwnerReference): boolean {
+  return object.metadata.ownerReferences?.some((reference) => reference.uid === owner.uid) ?? false;
+}
+
+async function addOwner(client: Client, kind: Kind, object: DeepReadonly<KubeObject>, owner: OwnerReference, fieldManager: string, signal: AbortSignal): Promise<void> {
+  const { name, namespace, uid } = object.metadata;
+  try {
+    await client.apply(
+      // The uid makes the apply fail instead of creating an empty object when the member is gone by now.
+      { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name, ...(namespace ? { namespace } : {}), uid, ownerReferences: [owner] } },
+      { fieldManager, force: true, signal },
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** The older form of a reference names the resource itself; otherwise the server's preferred version of group and kind counts. */
+async function kindOf(client: Client, ref: DeepReadonly<LiveRef>, signal: AbortSignal): Promise<Kind> {
+  if (ref.version && ref.resource) {
+    const apiVersion = ref.group ? `${ref.group}/${ref.version}` : ref.version;
+    return { group: ref.group, version: ref.version, kind: ref.kind, plural: ref.resource, scope: ref.namespace ? 'Namespaced' : 'Cluster', apiVersion };
+  }
+  return await client.resolveGroupKind(ref.group, ref.kind, { signal });
+}

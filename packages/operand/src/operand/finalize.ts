@@ -1,0 +1,89 @@
+import type { DeepReadonly, KubeObject } from '@slipway/kube';
+import { AppliedMemo, failureText, pruneMembers, type InventoryEntry } from '@slipway/manifests';
+import { requeueAfter, seconds, type ReconcileContext, type Requeue } from '@slipway/runtime';
+
+import { ClusterActiveOperand, Operand } from '../api.ts';
+import { toObjectRef } from '../live-refs.ts';
+import { fieldManagerOf } from '../names.ts';
+import { pruneAbandoned } from './promote.ts';
+import { operandMembership } from './reconcile.ts';
+import { toRevision, type Revision } from './revisions.ts';
+import type { OperandRun } from './run.ts';
+import { installWaiting, writeStatus } from './status.ts';
+
+const waitMs = seconds(2);
+
+/** Takes an Operand off the cluster: its sets with everything in them, in reverse order, then what superseded sets left. */
+export async function finalizeOperand(
+  context: ReconcileContext,
+  seen: DeepReadonly<Operand>,
+): Promise<Requeue | undefined> {
+  const operand = await context.client.get(Operand, { name: seen.metadata.name! });
+  if (!operand || operand.metadata.uid !== seen.metadata.uid) return undefined;
+  // The garbage collector is taking the references to this Operand off its sets (`--cascade=orphan`): what it frees is not ours any more.
+  if (operand.metadata.finalizers?.includes('orphan')) return requeueAfter(waitMs);
+  const run: OperandRun = {
+    context,
+    operand,
+    memo: new AppliedMemo(0),
+    fieldManager: fieldManagerOf(operand.metadata.name!),
+    membership: operandMembership(operand.metadata.name!),
+  };
+  const sets = await ownSets(run);
+
+  // 1. Delete all sets of this Operand.
+  for (const set of sets) {
+    if (set.terminating) continue;
+    if (operand.spec.deletionPolicy !== 'Orphan' && (await removeMembers(run, set, sets)) === 'wait')
+      return requeueAfter(waitMs);
+    await context.client.delete(
+      ClusterActiveOperand,
+      { name: set.name },
+      {
+        propagationPolicy: operand.spec.deletionPolicy === 'Orphan' ? 'Orphan' : 'Foreground',
+        preconditions: { uid: set.object.metadata.uid! },
+      },
+    );
+  }
+  if ((await ownSets(run)).length > 0) return requeueAfter(waitMs);
+
+  // 2. Prune what superseded sets left behind.
+  if (operand.spec.deletionPolicy !== 'Orphan' && !(await pruneAbandoned(run, operand.status?.carryOver ?? [], [])))
+    return requeueAfter(waitMs);
+  return undefined;
+}
+
+/** Asked of the server: a set created a moment ago must not be missed. */
+async function ownSets(run: OperandRun): Promise<Revision[]> {
+  const sets: Revision[] = [];
+  for await (const object of run.context.client.list(ClusterActiveOperand)) {
+    const revision = toRevision(run, object);
+    if (revision.ours) sets.push(revision);
+  }
+  return sets;
+}
+
+async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revision[]): Promise<'go' | 'wait'> {
+  const own = new Set(sets.map((item) => item.object.metadata.uid));
+  const result = await pruneMembers({
+    client: run.context.client,
+    entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
+    keep: (live) => keepReason(live, own),
+    propagationPolicy: 'Foreground',
+    signal: run.context.signal,
+  });
+  if (result.state === 'pruned') return 'go';
+  const open = result.members.filter((member) => member.action === 'terminating' || member.action === 'failed');
+  const text = open
+    .slice(0, 3)
+    .map((member) => failureText({ ...member, action: 'failed' }))
+    .join('; ');
+  await writeStatus(run, { conditions: [installWaiting(`DELETING: ${text}`)] });
+  return 'wait';
+}
+
+function keepReason(live: DeepReadonly<KubeObject>, own: ReadonlySet<string | undefined>): string | undefined {
+  const references = live.metadata.ownerReferences ?? [];
+  if (!references.some((reference) => own.has(reference.uid))) return 'does not belong to this Operand';
+  return references.every((reference) => own.has(reference.uid)) ? undefined : 'has another owner';
+}

@@ -1,0 +1,144 @@
+import { findCondition, kubeTime, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { applySet, failureText, refKey, refOf, waitingText, type SetResult } from '@slipway/manifests';
+
+import { withOwners, type Revision, type Revisions } from './revisions.ts';
+import type { Manifest, OperandRun, StatusWrite } from './run.ts';
+import { installed, installFailed, installWaiting, memberStatus, writeStatus } from './status.ts';
+
+/**
+ * Puts the manifest on the cluster. The steady state is applied first for every new generation, and the whole manifest (with
+ * the post-install part) only after the steady state has been ready once in this generation. `pending` means: on its way.
+ */
+export async function installSet(
+  run: OperandRun,
+  manifest: Manifest,
+  revisions: Revisions,
+  current: Revision,
+): Promise<'installed' | 'pending' | 'failed'> {
+  const generation = run.operand.metadata.generation ?? 0;
+  const owners = [current, revisions.byName.get(revisions.ready)];
+  let steady: SetResult | undefined;
+  if (needsSteadyState(run, manifest)) {
+    await markStarted(run, manifest);
+    const objects = manifest.steadyState.filter((object) => !stayOverridden(object, manifest, revisions));
+    steady = await apply(run, objects, owners, true);
+    if (steady.state !== 'applied') return report(run, steady, false);
+    await writeStatus(run, { latestInstalledSteadyStateGeneration: generation, sourcesHash: manifest.sourcesHash });
+  }
+  // Without a post-install part the steady state is the whole manifest and has just been applied.
+  const whole = steady && manifest.postInstall.length === 0 ? steady : await apply(run, manifest.merged, owners, false);
+  if (whole.state !== 'applied') return report(run, whole, manifest.postInstall.length > 0);
+  const was = findCondition(run.operand, 'OperandInstalled')?.status;
+  await writeStatus(run, {
+    ...memberStatus(whole.members),
+    conditions: [manifest.rolledBack ? rolledBack(run) : installed()],
+  });
+  reportDrift(run, whole);
+  if (was !== 'True' && !manifest.rolledBack)
+    run.context.events.normal(run.operand, 'Installed', `generation ${generation} is on the cluster`);
+  return 'installed';
+}
+
+function rolledBack(run: OperandRun): ReturnType<typeof installFailed> {
+  return installFailed(
+    `generation ${run.operand.status?.rolledBackGeneration} failed; the last ready manifest is in force. Change the spec to try again`,
+    false,
+    'RolledBack',
+  );
+}
+
+function needsSteadyState(run: OperandRun, manifest: Manifest): boolean {
+  if (manifest.rolledBack) return false;
+  const { status, metadata } = run.operand;
+  return (
+    status?.latestInstalledSteadyStateGeneration !== metadata.generation ||
+    (status?.sourcesHash ?? '') !== manifest.sourcesHash
+  );
+}
+
+/** Recorded before the cluster is touched: the stored generation never claims more than is installed. */
+async function markStarted(run: OperandRun, manifest: Manifest): Promise<void> {
+  const { status, metadata } = run.operand;
+  const fresh =
+    status?.observedGeneration !== metadata.generation ||
+    status?.installStartedAt === undefined ||
+    (status.latestInstalledSteadyStateGeneration ?? 0) !== 0;
+  if (!fresh && (status?.sourcesHash ?? '') === manifest.sourcesHash) return;
+  await writeStatus(run, {
+    latestInstalledSteadyStateGeneration: 0,
+    sourcesHash: manifest.sourcesHash,
+    installStartedAt: kubeTime(run.context.clock.now()),
+    conditions: [installWaiting('New operand created. Re-checking health')],
+  });
+}
+
+/** An object that post-install replaces would flip back for a moment on every new generation; while the same set is active it stays as it is. */
+function stayOverridden(object: DeepReadonly<KubeObject>, manifest: Manifest, revisions: Revisions): boolean {
+  return (
+    revisions.ready === revisions.desired &&
+    manifest.postInstall.some((item) => refKey(refOf(item)) === refKey(refOf(object)))
+  );
+}
+
+function apply(
+  run: OperandRun,
+  objects: readonly DeepReadonly<KubeObject>[],
+  owners: readonly (Revision | undefined)[],
+  preflight: boolean,
+): Promise<SetResult> {
+  return applySet({
+    client: run.context.client,
+    objects: withOwners(objects, owners),
+    fieldManager: run.fieldManager,
+    membership: run.membership,
+    adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
+    gate: () => run.operand.spec.checkDeploymentHealth === true,
+    preflight,
+    memo: run.memo,
+    signal: run.context.signal,
+  });
+}
+
+async function report(run: OperandRun, result: SetResult, postInstall: boolean): Promise<'pending' | 'failed'> {
+  const fields: StatusWrite = memberStatus(result.members);
+  const overdue = deadlinePassed(run);
+  const broken = result.members.find((member) => member.health?.status === 'Failed');
+  if (result.state === 'failed' || overdue || broken) {
+    const failures = result.members.filter((member) => member.action === 'failed');
+    const text = failures.length > 0 ? failures.slice(0, 3).map(failureText).join('; ') : waitingText(result);
+    const more = failures.length > 3 ? `; and ${failures.length - 3} more` : '';
+    const rollback = (overdue || broken !== undefined) && mayRollBack(run);
+    await writeStatus(run, {
+      ...fields,
+      ...(rollback ? { rolledBackGeneration: run.operand.metadata.generation ?? 0 } : {}),
+      conditions: [
+        installFailed(
+          `${overdue ? 'not ready within progressDeadlineSeconds: ' : ''}${text}${more}`,
+          postInstall,
+          overdue ? 'ProgressDeadlineExceeded' : 'Failed',
+        ),
+      ],
+    });
+    run.context.events.warning(run.operand, rollback ? 'RollingBack' : 'InstallFailed', `${text}${more}`);
+    return 'failed';
+  }
+  const state = `DEPLOYMENTS_NOT_READY: ${waitingText(result)}`;
+  await writeStatus(run, { ...fields, conditions: [installWaiting(state, postInstall)] });
+  return 'pending';
+}
+
+function deadlinePassed(run: OperandRun): boolean {
+  const limit = run.operand.spec.progressDeadlineSeconds;
+  const since = run.operand.status?.installStartedAt;
+  return limit !== undefined && since !== undefined && run.context.clock.now() - Date.parse(since) > limit * 1000;
+}
+
+function mayRollBack(run: OperandRun): boolean {
+  return run.operand.spec.onFailure === 'Rollback' && (run.operand.status?.latestReadyActiveOperand ?? '') !== '';
+}
+
+function reportDrift(run: OperandRun, result: SetResult): void {
+  const drifted = result.members.filter((member) => member.action === 'drifted');
+  if (drifted.length > 0)
+    run.context.events.warning(run.operand, 'Drifted', drifted.slice(0, 3).map(failureText).join('; '));
+}

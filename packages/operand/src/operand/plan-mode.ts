@@ -1,0 +1,35 @@
+import { condition } from '@slipway/kube';
+import { planSet, planText, type InventoryEntry } from '@slipway/manifests';
+import { minutes, requeueAfter, type Requeue } from '@slipway/runtime';
+
+import { toObjectRef } from '../live-refs.ts';
+import { readRevisions, withOwners } from './revisions.ts';
+import type { Manifest, OperandRun } from './run.ts';
+import { writeStatus } from './status.ts';
+
+/** Lines of the plan kept in status. */
+const shownLines = 100;
+
+/** Shows in status what applying would do, and does nothing. */
+export async function planOperand(run: OperandRun, manifest: Manifest): Promise<Requeue> {
+  const revisions = await readRevisions(run, manifest);
+  const active = revisions.byName.get(revisions.ready);
+  const plan = await planSet({
+    client: run.context.client,
+    // With the references there are now: new ones would show up as changes of every member.
+    objects: withOwners(manifest.merged, [active]),
+    fieldManager: run.fieldManager,
+    membership: run.membership,
+    inventory: (active?.live ?? []).map((ref): InventoryEntry => toObjectRef(ref)),
+    signal: run.context.signal,
+  });
+  const lines = planText(plan).split('\n');
+  await writeStatus(run, {
+    plan:
+      lines.length > shownLines
+        ? [...lines.slice(0, shownLines - 1), `… and ${lines.length - shownLines + 1} lines more`]
+        : lines,
+    conditions: [condition('Planned', true, 'Planned', lines.at(-1)!)],
+  });
+  return requeueAfter(minutes(10));
+}

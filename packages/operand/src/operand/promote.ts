@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib';
+import type { DeepReadonly, KubeObject } from '@slipway/kube';
+import {
+  failureText,
+  leftOver,
+  pruneMembers,
+  refText,
+  type InventoryEntry,
+  type PruneResult,
+} from '@slipway/manifests';
+
+import { ClusterActiveOperand } from '../api.ts';
+import { toObjectRef, type LiveRef } from '../live-refs.ts';
+import { names } from '../names.ts';
+import type { Revision, Revisions } from './revisions.ts';
+import type { Manifest, OperandRun } from './run.ts';
+import { activeReady, installed, writeStatus } from './status.ts';
+
+/**
+ * The last step of a roll, and the only one that deletes: the new set has its references on every member and its content is
+ * installed, so what only the old set had may go. In reverse order of the waves first (a webhook before its backend), then
+ * the old set itself, and with it whatever the garbage collector still finds.
+ */
+export async function promoteSet(
+  run: OperandRun,
+  manifest: Manifest,
+  revisions: Revisions,
+  current: Revision,
+): Promise<'done' | 'wait'> {
+  const { desired, ready, byName } = revisions;
+  if (!current.ready || current.terminating) return 'wait';
+  const old = ready !== '' && ready !== desired ? byName.get(ready) : undefined;
+  if (old?.ours) {
+    if ((await retireOldSet(run, revisions, old)) === 'wait') return 'wait';
+  }
+  if ((await pruneCarryOver(run, revisions)) === 'wait') return 'wait';
+  const changed = run.operand.status?.latestReadyActiveOperand !== desired;
+  await writeStatus(run, {
+    latestReadyActiveOperand: desired,
+    carryOver: [],
+    conditions: [
+      activeReady(run, desired, { created: desired, ready: desired }),
+      ...(manifest.rolledBack ? [] : [installed()]),
+    ],
+  });
+  if (changed) run.context.events.normal(run.operand, 'SetActivated', `${desired} is the active set`);
+  await keepReadyManifest(run, manifest, current);
+  return 'done';
+}
+
+async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'go' | 'wait'> {
+  const policy = run.operand.spec.prunePolicy ?? 'Foreground';
+  if (old.terminating) return 'wait';
+  if (policy !== 'Orphan') {
+    const entries = leftOver(
+      old.live.map((ref): InventoryEntry => toObjectRef(ref)),
+      revisions.refs.map(toObjectRef),
+    );
+    const result = await pruneMembers({
+      client: run.context.client,
+      entries,
+      setSize: old.live.length,
+      maxShare: maxShare(run),
+      keep: (live) => notOnlyOurs(live, old),
+      propagationPolicy: policy,
+      signal: run.context.signal,
+    });
+    if (result.state !== 'pruned') {
+      await reportPrune(run, result);
+      return 'wait';
+    }
+    announcePruned(run, result);
+  }
+  await run.context.client.delete(
+    ClusterActiveOperand,
+    { name: old.name },
+    { propagationPolicy: policy, preconditions: { uid: old.object.metadata.uid! } },
+  );
+  return 'wait';
+}
+
+function maxShare(run: OperandRun): number {
+  const approved = run.operand.metadata.annotations?.[names.approvePruneAnnotation];
+  if (approved === String(run.operand.metadata.generation)) return 1;
+  return (run.operand.spec.maxPrunePercent ?? 100) / 100;
+}
+
+/** An object is pruned only while the old set, and nobody else, owns it. */
+function notOnlyOurs(live: DeepReadonly<KubeObject>, old: Revision): string | undefined {
+  const references = live.metadata.ownerReferences ?? [];
+  if (!references.some((reference) => reference.uid === old.object.metadata.uid))
+    return 'does not belong to the old set';
+  return references.length > 1 ? 'has another owner' : undefined;
+}
+
+/** What superseded sets left behind: ours by its field manager, owned by nobody, not wanted. */
+async function pruneCarryOver(run: OperandRun, revisions: Revisions): Promise<'go' | 'wait'> {
+  return (await pruneAbandoned(run, run.operand.status?.carryOver ?? [], revisions.refs)) ? 'go' : 'wait';
+}
+
+/** Prunes members of superseded sets. Returns whether all of them are gone. */
+export async function pruneAbandoned(
+  run: OperandRun,
+  carryOver: readonly DeepReadonly<LiveRef>[],
+  wanted: readonly LiveRef[],
+): Promise<boolean> {
+  if (carryOver.length === 0 || run.operand.spec.prunePolicy === 'Orphan') return true;
+  const result = await pruneMembers({
+    client: run.context.client,
+    entries: leftOver(
+      carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
+      wanted.map(toObjectRef),
+    ),
+    keep(live) {
+      if ((live.metadata.ownerReferences ?? []).length > 0) return 'has an owner';
+      return live.metadata.managedFields?.some((entry) => entry.manager === run.fieldManager)
+        ? undefined
+        : 'was not made by this Operand';
+    },
+    signal: run.context.signal,
+  });
+  if (result.state === 'pruned') return true;
+  await reportPrune(run, result);
+  return false;
+}
+
+async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> {
+  if (result.state === 'refused') {
+    const how = `annotate the Operand with ${names.approvePruneAnnotation}: "${run.operand.metadata.generation}" to allow it`;
+    run.context.events.warning(run.operand, 'PruneRefused', `${result.message}; ${how}`);
+    await writeStatus(run, {
+      conditions: [
+        {
+          type: 'LatestActiveOperandReady',
+          status: 'False',
+          reason: 'PruneRefused',
+          message: `${result.message}; ${how}`,
+        },
+      ],
+    });
+    return;
+  }
+  const failed = result.members.filter((member) => member.action === 'failed');
+  if (failed.length === 0) return;
+  const text = failed
+    .slice(0, 3)
+    .map((member) => failureText({ ...member, action: 'failed' }))
+    .join('; ');
+  run.context.events.warning(run.operand, 'PruneFailed', text);
+  await writeStatus(run, {
+    conditions: [{ type: 'LatestActiveOperandReady', status: 'False', reason: 'PruneFailed', message: text }],
+  });
+}
+
+function announcePruned(run: OperandRun, result: PruneResult): void {
+  const deleted = result.members.filter((member) => member.action === 'deleted');
+  if (deleted.length === 0) return;
+  const shown = deleted
+    .slice(0, 5)
+    .map((member) => refText(member.ref))
+    .join(', ');
+  run.context.events.normal(
+    run.operand,
+    'Pruned',
+    `${shown}${deleted.length > 5 ? ` and ${deleted.length - 5} more` : ''}`,
+  );
+}
+
+/** For rolling back: the content that was last ready, packed, on the set it belongs to. */
+async function keepReadyManifest(run: OperandRun, manifest: Manifest, current: Revision): Promise<void> {
+  if (run.operand.spec.onFailure !== 'Rollback' || manifest.rolledBack) return;
+  const generation = run.operand.metadata.generation ?? 0;
+  if (current.object.status?.lastReadyManifest?.generation === generation) return;
+  const data = gzipSync(
+    JSON.stringify({ steadyState: manifest.steadyState, postInstall: manifest.postInstall }),
+  ).toString('base64');
+  await run.context.client.patch(
+    ClusterActiveOperand,
+    { name: current.name },
+    { type: 'merge', body: { status: { lastReadyManifest: { generation, encoding: 'gzip+base64', data } } } },
+    { subresource: 'status' },
+  );
+}

@@ -1,0 +1,78 @@
+import type { ObjectKey } from '@slipway/kube';
+import { membershipOf, type AppliedMemo } from '@slipway/manifests';
+import { minutes, requeueAfter, seconds, type ReconcileContext, type Requeue } from '@slipway/runtime';
+
+import { Operand } from '../api.ts';
+import { fieldManagerOf } from '../names.ts';
+import { announceSet, createSet } from './announce.ts';
+import { settleCommittedRoll } from './commit.ts';
+import { installSet } from './install.ts';
+import { calculateManifest } from './manifest.ts';
+import { planOperand } from './plan-mode.ts';
+import { promoteSet } from './promote.ts';
+import { readRevisions } from './revisions.ts';
+import type { OperandRun } from './run.ts';
+import { retireStrays, supersedePendingSet } from './supersede.ts';
+
+export interface OperandSettings {
+  /** Every Operand is looked at again after this time even when nothing seems to have changed, in milliseconds. Default 10 min. */
+  readonly resyncMs?: number;
+}
+
+/** How soon to look again at something that is being deleted; its last event usually comes first. */
+const waitMs = seconds(2);
+
+/**
+ * Brings one Operand a step further. Each numbered line is at most one kind of write; the process may die after any of them
+ * and the next run goes on from what is stored. A status write that is refused because the Operand changed ends the run.
+ */
+export async function reconcileOperand(
+  context: ReconcileContext,
+  key: ObjectKey,
+  memo: AppliedMemo,
+  settings: OperandSettings = {},
+): Promise<Requeue | undefined> {
+  // Read from the server, not from the cache: the decisions below delete objects.
+  const operand = await context.client.get(Operand, key);
+  if (!operand || operand.metadata.deletionTimestamp !== undefined) return undefined;
+  const run: OperandRun = {
+    context,
+    operand,
+    memo,
+    fieldManager: fieldManagerOf(key.name),
+    membership: operandMembership(key.name),
+  };
+
+  // 1. Calculate the manifest.
+  const manifest = await calculateManifest(run);
+  if (!manifest) return requeueAfter(minutes(1));
+  if (operand.spec.mode === 'Plan') return planOperand(run, manifest);
+
+  // 2. Compute the LiveRefs and the name of the set; read the sets there are.
+  const revisions = await readRevisions(run, manifest);
+
+  // 3. A roll whose old set is on its way out is finished before anything newer is looked at.
+  if ((await settleCommittedRoll(run, revisions)) === 'wait') return requeueAfter(waitMs);
+
+  // 4. Make the wanted set the pending one: retire a pending set that is no longer wanted, note the name, then create it.
+  if ((await retireStrays(run, revisions)) === 'wait') return requeueAfter(waitMs);
+  if ((await supersedePendingSet(run, revisions)) === 'wait') return requeueAfter(waitMs);
+  await announceSet(run, revisions);
+  const current = await createSet(run, revisions);
+  if (!current) return requeueAfter(waitMs);
+
+  // 5. Install the steady state when this generation has not been installed, then the whole manifest with the post-install part.
+  // 6. Say whether the manifest is installed.
+  const outcome = await installSet(run, manifest, revisions, current);
+  if (outcome !== 'installed')
+    return outcome === 'failed' ? requeueAfter(minutes(1)) : requeueAfter(settings.resyncMs ?? minutes(10));
+
+  // 7. When the set is ready: delete the one before, then make this one the active set.
+  if ((await promoteSet(run, manifest, revisions, current)) === 'wait') return requeueAfter(waitMs);
+  return requeueAfter(settings.resyncMs ?? minutes(10));
+}
+
+/** How the members of an Operand are marked. */
+export function operandMembership(name: string): ReturnType<typeof membershipOf> {
+  return membershipOf(`Operand.operand.run.cloud.google.com/${name}`);
+}

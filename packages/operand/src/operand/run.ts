@@ -1,0 +1,31 @@
+import type { ConditionInput, DeepReadonly, KubeObject } from '@slipway/kube';
+import type { AppliedMemo, Membership } from '@slipway/manifests';
+import type { ReconcileContext } from '@slipway/runtime';
+
+import type { Operand } from '../api.ts';
+
+/** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
+export interface OperandRun {
+  readonly context: ReconcileContext;
+  /** Replaced by every status write, so that the next one is checked against it. */
+  operand: Operand;
+  readonly fieldManager: string;
+  readonly membership: Membership;
+  readonly memo: AppliedMemo;
+}
+
+/** The whole manifest an Operand asks for at this moment. */
+export interface Manifest {
+  readonly steadyState: readonly DeepReadonly<KubeObject>[];
+  readonly postInstall: readonly DeepReadonly<KubeObject>[];
+  /** `steadyState` with `postInstall` laid over it. */
+  readonly merged: readonly DeepReadonly<KubeObject>[];
+  /** Changes when content from outside the Operand changes; `''` when there is none. */
+  readonly sourcesHash: string;
+  /** The manifest is the last ready one, because the wanted one failed. */
+  readonly rolledBack: boolean;
+}
+
+export type StatusWrite = Partial<Omit<NonNullable<Operand['status']>, 'conditions'>> & {
+  conditions?: ConditionInput[];
+};

@@ -1,0 +1,107 @@
+import { condition, findCondition, type ConditionInput } from '@slipway/kube';
+import { countActions, refText, type MemberResult } from '@slipway/manifests';
+
+import type { OperandRun, StatusWrite } from './run.ts';
+
+/** Per-object results kept in status; a set may have thousands. */
+const shownMembers = 50;
+
+/**
+ * Writes status fields, refused when the Operand has changed since it was read: the run must not go on then. `Ready` follows
+ * from the other two conditions.
+ */
+export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise<void> {
+  const conditions = withReady(run, fields.conditions ?? []);
+  run.operand = await run.context.client.setStatus(run.operand, {
+    ...fields,
+    observedGeneration: run.operand.metadata.generation ?? 0,
+    ...(conditions.length > 0 ? { conditions } : {}),
+  } as Parameters<typeof run.context.client.setStatus<typeof run.operand>>[1]);
+}
+
+function withReady(run: OperandRun, given: readonly ConditionInput[]): ConditionInput[] {
+  if (given.length === 0) return [];
+  const find = (type: string) => given.find((item) => item.type === type) ?? findCondition(run.operand, type);
+  const parts = [find('OperandInstalled'), find('LatestActiveOperandReady')];
+  const decisive = parts.find((part) => part?.status === 'False') ?? parts.find((part) => part?.status !== 'True');
+  const ready =
+    decisive === undefined && parts.every((part) => part !== undefined)
+      ? condition('Ready', true, 'Installed', 'the manifest is on the cluster')
+      : condition(
+          'Ready',
+          decisive?.status === 'False' ? false : 'Unknown',
+          decisive?.reason || 'Progressing',
+          decisive?.message ?? '',
+        );
+  return [...given, ready];
+}
+
+export function installed(): ConditionInput {
+  return condition('OperandInstalled', true, 'Installed', 'the manifest is on the cluster');
+}
+
+/** Still on its way: stampers do not take this for a failure. */
+export function installWaiting(state: string, postInstall = false): ConditionInput {
+  return condition(
+    'OperandInstalled',
+    false,
+    'Waiting',
+    `Waiting on Operand${postInstall ? ' post-install' : ''}. Current state is ${state}`,
+  );
+}
+
+export function installFailed(error: string, postInstall = false, reason = 'Failed'): ConditionInput {
+  return condition(
+    'OperandInstalled',
+    false,
+    reason,
+    `Failure during operand ${postInstall ? 'post-install' : 'install'}: ${error}`,
+  );
+}
+
+/** True exactly when created, ready and desired set are one. */
+export function activeReady(
+  run: OperandRun,
+  desired: string,
+  latest: { created?: string; ready?: string },
+): ConditionInput {
+  return latest.created === desired && latest.ready === desired
+    ? condition('LatestActiveOperandReady', true, 'Active', `${desired} is the active set`)
+    : condition('LatestActiveOperandReady', 'Unknown', 'Creating', `New operand ${desired} being created`);
+}
+
+/** What happened to each object, the interesting ones first, and how many of each. */
+export function memberStatus(members: readonly MemberResult[]): Pick<StatusWrite, 'counts' | 'members'> {
+  const interesting = (member: MemberResult) =>
+    member.action === 'failed' ||
+    member.action === 'waiting' ||
+    member.action === 'drifted' ||
+    (member.health !== undefined && member.health.status !== 'Current');
+  const shown = [...members].sort((a, b) => Number(interesting(b)) - Number(interesting(a))).slice(0, shownMembers);
+  const counts = settledCounts(members);
+  return {
+    counts: { total: members.length, ...counts },
+    members: shown.map((member) => ({
+      object: refText(member.ref),
+      result: settledResult(member),
+      ...(member.health ? { health: member.health.status } : {}),
+      ...((member.message ?? member.health?.message) ? { message: member.message ?? member.health?.message } : {}),
+    })),
+  };
+}
+
+/** `created`, `configured` and `unchanged` differ from pass to pass; status must not, or every pass would write it. */
+function settledResult(member: MemberResult): string {
+  return member.action === 'created' ||
+    member.action === 'configured' ||
+    member.action === 'recreated' ||
+    member.action === 'unchanged'
+    ? 'applied'
+    : member.action;
+}
+
+function settledCounts(members: readonly MemberResult[]): Record<string, number> {
+  const { created = 0, configured = 0, recreated = 0, unchanged = 0, ...rest } = countActions(members);
+  const applied = created + configured + recreated + unchanged;
+  return { ...(applied > 0 ? { applied } : {}), ...rest };
+}
