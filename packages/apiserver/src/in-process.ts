@@ -1,4 +1,5 @@
 import { adminUser, type UserInfo } from './auth/auth.ts';
+import { ConnectionLost } from './faults.ts';
 import type { ApiResponse, ApiServer } from './server.ts';
 
 /** The client's view of a connection; the shape every Slipway client expects of a transport. */
@@ -31,15 +32,6 @@ export interface InProcessStreamHandler {
 export interface InProcessOptions {
   /** Who all requests come from, before impersonation. Default: the administrator. */
   readonly user?: UserInfo;
-}
-
-/** Thrown instead of an answer when the connection is (or is made to look) gone. */
-export class ConnectionLost extends Error {
-  readonly code = 'ECONNRESET';
-  constructor(message = 'connection lost') {
-    super(message);
-    this.name = 'ConnectionLost';
-  }
 }
 
 /** A transport without sockets: requests go straight into `ApiServer.handle`. */
@@ -78,6 +70,7 @@ export function inProcessTransport(server: ApiServer, options: InProcessOptions 
           const chunks: Uint8Array[] = [];
           response.stream({
             write: (chunk) => chunks.push(chunk) > 0,
+            fail,
             end() {
               settle();
               resolve({ status: response.status, headers: response.headers, body: Buffer.concat(chunks) });
@@ -117,6 +110,7 @@ export function inProcessTransport(server: ApiServer, options: InProcessOptions 
             if (!over) handler.data(bufferOf(chunk));
             return true;
           },
+          fail,
           end() {
             if (over) return;
             over = true;

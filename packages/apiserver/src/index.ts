@@ -1,1 +1,17 @@
-export {};
+export { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
+export {
+  Faults,
+  ConnectionLost,
+  type FaultAction,
+  type FaultMatch,
+  type FaultRule,
+  type InterceptedRequest,
+  type Interceptor,
+} from './faults.ts';
+export type { InProcessTransport } from './in-process.ts';
+export { ApiServer, type ApiRequest, type ApiResponse, type StreamSink } from './server.ts';
+export type { Change, HistoryOptions } from './store/store.ts';
+export type { UserInfo } from './auth/auth.ts';
+export type { ApiObject, Metadata } from './object.ts';
+export { systemClock, type Clock, type Timer } from './clock.ts';
+export { systemRandom, type Random } from './random.ts';

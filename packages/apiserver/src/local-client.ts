@@ -181,7 +181,10 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
 }
 
 /** The URL of a collection, an object or a subresource. */
-export function pathOf(address: CollectionAddress & Partial<ObjectAddress>, query: Record<string, string | undefined> = {}): string {
+export function pathOf(
+  address: CollectionAddress & Partial<ObjectAddress>,
+  query: Record<string, string | undefined> = {},
+): string {
   let path = address.group ? `/apis/${address.group}/${address.version}` : `/api/${address.version}`;
   if (address.namespace) path += `/namespaces/${encodeURIComponent(address.namespace)}`;
   path += `/${address.plural}`;

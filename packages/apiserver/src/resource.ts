@@ -90,6 +90,8 @@ export interface Strategy {
   warnings(object: ApiObject, previous: ApiObject | undefined): string[];
   /** Table cells for `columns`, in order. */
   cells(object: ApiObject, now: number): Json[];
+  /** Last touch when DELETE marks an object that stays for now (a namespace's phase, a CRD's condition). Changes top-level fields of `object` by replacing them, never in depth. */
+  markTerminating?(object: ApiObject, context: StrategyContext): void;
   /** Called after the object was removed from the store (release addresses and the like). */
   released(object: ApiObject, context: StrategyContext): void;
 }

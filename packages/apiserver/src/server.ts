@@ -1,5 +1,22 @@
-import type { UserInfo } from './auth/auth.ts';
+import { randomUUID } from 'node:crypto';
+import { admitAll, type Admission } from './admission/admission.ts';
+import { ApiError, internalError } from './api-error.ts';
+import { permissiveAuth, type Auth, type UserInfo } from './auth/auth.ts';
+import { systemClock, type Clock } from './clock.ts';
+import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
+import { forbiddenAnswer, unauthorized } from './http/denials.ts';
+import { methodNotAllowed, pathNotFound, resourceNotFound } from './http/misses.ts';
+import { negotiate } from './http/negotiate.ts';
+import { renderStatus, render } from './http/render.ts';
+import { routeOf, type Route } from './http/route.ts';
+import { otherPaths } from './http/other-paths.ts';
+import { systemRandom, type Random } from './random.ts';
 import type { Registry } from './registry.ts';
+import type { Answer } from './request/answer.ts';
+import type { Core, ResourceRequest } from './request/core.ts';
+import { dispatch, verbOf } from './request/dispatch.ts';
+import type { Resource } from './resource.ts';
+import type { Store } from './store/store.ts';
 
 /** A request as any transport hands it to the server. */
 export interface ApiRequest {
@@ -30,10 +47,221 @@ export interface StreamSink {
   /** False means: the receiver is behind, its queue grows. */
   write(chunk: Uint8Array): boolean;
   end(): void;
+  /** Ends the stream as a broken connection does. */
+  fail?(error: Error): void;
+}
+
+export interface ApiServerOptions {
+  readonly registry: Registry;
+  readonly store: Store;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Default: everyone is the administrator. */
+  readonly auth?: Auth;
+  /** Default: everything is admitted. */
+  readonly admission?: Admission;
+  readonly faults?: Faults;
 }
 
 /** The server itself, without any socket. */
-export interface ApiServer {
+export class ApiServer {
   readonly registry: Registry;
-  handle(request: ApiRequest): Promise<ApiResponse>;
+  readonly store: Store;
+  readonly faults: Faults;
+  readonly #core: Core;
+  readonly #other: ReturnType<typeof otherPaths>;
+
+  constructor(options: ApiServerOptions) {
+    this.registry = options.registry;
+    this.store = options.store;
+    const clock = options.clock ?? systemClock;
+    this.faults = options.faults ?? new Faults(clock);
+    this.#core = {
+      registry: options.registry,
+      store: options.store,
+      clock,
+      random: options.random ?? systemRandom,
+      auth: options.auth ?? permissiveAuth,
+      admission: options.admission ?? admitAll,
+    };
+    this.#other = otherPaths(this.#core);
+  }
+
+  /** Answers a request. Rejects only when a fault breaks the connection; every refusal is an answer. */
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    // Watchers are called inside a write; a request one of them sends must not be handled before that write is done.
+    await undefined;
+    const warnings: string[] = [];
+    let response: ApiResponse;
+    try {
+      response = await this.#answer(request, warnings);
+    } catch (error) {
+      if (error instanceof ConnectionLost) throw error;
+      response = failureOf(error);
+    }
+    return { ...response, headers: { ...commonHeaders(warnings), ...response.headers } };
+  }
+
+  async #answer(request: ApiRequest, warnings: string[]): Promise<ApiResponse> {
+    const question = request.path.indexOf('?');
+    const path = question < 0 ? request.path : request.path.slice(0, question);
+    const query = new URLSearchParams(question < 0 ? '' : request.path.slice(question + 1));
+    const route = routeOf(path);
+    const user = await this.#identify(request);
+    const verb = route.to === 'resource' ? verbOf(request.method, route, query) : request.method.toLowerCase();
+    const attributes = { user, verb, path, ...(route.to === 'resource' ? { resource: route } : {}) };
+    const decision = await this.#core.auth.authorizer.authorize(attributes);
+    if (!decision.allowed) throw forbiddenAnswer(attributes, decision.reason);
+    const handle = (effects: FaultEffects) =>
+      route.to === 'other'
+        ? this.#other(request, path, query)
+        : this.#resource(request, route, verb, query, user, warnings, effects);
+    if (this.faults.idle) return handle({ staleBy: 0, killWatch: undefined });
+    const around = await this.faults.before({ ...attributes, method: request.method });
+    let response: ApiResponse;
+    try {
+      response = await handle(around);
+    } catch (error) {
+      if (error instanceof ConnectionLost) throw error;
+      response = failureOf(error);
+    }
+    await around.after(response.status);
+    return around.killWatch && response.stream ? mortal(response, around.killWatch, this.#core.clock) : response;
+  }
+
+  async #identify(request: ApiRequest): Promise<UserInfo> {
+    const { headers, user, clientCertificate } = request;
+    const found = await this.#core.auth.authenticator.authenticate({
+      headers,
+      ...(user ? { user } : {}),
+      ...(clientCertificate ? { clientCertificate } : {}),
+    });
+    if (!found) throw unauthorized();
+    return found;
+  }
+
+  async #resource(
+    request: ApiRequest,
+    route: Extract<Route, { to: 'resource' }>,
+    verb: string,
+    query: URLSearchParams,
+    user: UserInfo,
+    warnings: string[],
+    effects: FaultEffects,
+  ): Promise<ApiResponse> {
+    const resource = this.#find(route);
+    if (!resource) {
+      if (!this.registry.hasGroup(route.group)) return pathNotFound();
+      throw resourceNotFound();
+    }
+    if (!verb) throw methodNotAllowed();
+    if (resource.deprecationWarning) warnings.push(resource.deprecationWarning);
+    const userAgent = request.headers['user-agent'];
+    const accept = request.headers['accept'];
+    const representation = negotiate({
+      accept: typeof accept === 'string' ? accept : (accept?.join(',') ?? ''),
+      query,
+      userAgent: typeof userAgent === 'string' ? userAgent : '',
+      custom: resource.custom,
+      transformable: route.subresource === '' || route.subresource === 'status',
+    });
+    const described: ResourceRequest = {
+      resource,
+      namespace: route.namespace,
+      name: route.name,
+      subresource: route.subresource,
+      query,
+      headers: request.headers,
+      body: request.body,
+      user,
+      representation,
+      warnings,
+      staleBy: effects.staleBy,
+    };
+    const answer: Answer = await dispatch(this.#core, described, verb, route.watch);
+    return render(answer, representation, this.#core.clock);
+  }
+
+  /** The resource at a path, if it can be there: objects of a namespaced resource need a namespace and vice versa. */
+  #find(route: Extract<Route, { to: 'resource' }>): Resource | undefined {
+    const resource = this.registry.byPath(route.group, route.version, route.plural);
+    if (!resource) return undefined;
+    if (!resource.namespaced && route.namespace) return undefined;
+    if (resource.namespaced && !route.namespace && route.name) return undefined;
+    if (route.subresource && !resource.subresources[route.subresource]) return undefined;
+    return resource;
+  }
+}
+
+function commonHeaders(warnings: readonly string[]): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {
+    'audit-id': randomUUID(),
+    'cache-control': 'no-cache, private',
+  };
+  const unique = [...new Set(warnings)];
+  if (unique.length > 0) headers['warning'] = unique.map((text) => `299 - ${quoted(text)}`);
+  return headers;
+}
+
+/** A quoted string as HTTP wants it: quotes and backslashes escaped, no control characters. */
+function quoted(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/[^\u0020-\u007e]/g, '?');
+  return `"${clean.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function failureOf(error: unknown): ApiResponse {
+  if (error instanceof ApiError) return renderStatus(error.status, error.headers);
+  const failure = internalError(error instanceof Error ? error.message : String(error));
+  return renderStatus(failure.status, failure.headers);
+}
+
+/** A watch that ends after some events or some time. */
+function mortal(response: ApiResponse, kill: NonNullable<FaultEffects['killWatch']>, clock: Clock): ApiResponse {
+  const start = response.stream!;
+  return {
+    ...response,
+    stream(sink) {
+      let left = kill.afterEvents ?? (kill.afterMs === undefined ? 0 : Infinity);
+      let inner: { close(): void } | undefined;
+      let dead = false;
+      const die = () => {
+        if (dead) return;
+        dead = true;
+        timer?.cancel();
+        inner?.close();
+        if (kill.clean || !sink.fail) sink.end();
+        else sink.fail(new ConnectionLost());
+      };
+      const timer = kill.afterMs === undefined ? undefined : clock.schedule(kill.afterMs, die);
+      const close = () => {
+        dead = true;
+        timer?.cancel();
+        inner?.close();
+      };
+      if (left <= 0) {
+        die();
+        return { close };
+      }
+      inner = start({
+        write(chunk) {
+          if (dead) return true;
+          const more = sink.write(chunk);
+          left -= 1;
+          if (left <= 0) die();
+          return more;
+        },
+        end() {
+          if (dead) return;
+          dead = true;
+          timer?.cancel();
+          sink.end();
+        },
+        ...(sink.fail ? { fail: sink.fail.bind(sink) } : {}),
+      });
+      if (dead) inner.close();
+      return { close };
+    },
+  };
 }

@@ -1,0 +1,32 @@
+import { strategyOf } from './kinds/strategy-of.ts';
+import { Registry } from './registry.ts';
+import type { Resource } from './resource.ts';
+import { builtinResources, type BuiltinResourceData } from './schema/builtin-resources.ts';
+import { builtinSchema } from './schema/builtin.ts';
+import type { Schema } from './schema/schema.ts';
+
+/** A registry with all built-in kinds. Schemas and strategies are looked up when a kind is first used. */
+export function builtinRegistry(): Registry {
+  return new Registry(builtinResources().map(resourceOf));
+}
+
+const anything: Schema = { type: 'object', preserveUnknownFields: true };
+
+function resourceOf(data: BuiltinResourceData): Resource {
+  const { group, version, kind, plural } = data;
+  let strategy: Resource['strategy'] | undefined;
+  return {
+    ...data,
+    listKind: `${kind}List`,
+    storageId: group ? `${plural}.${group}` : plural,
+    storageVersion: version,
+    custom: false,
+    get schema() {
+      return builtinSchema(group, version, kind) ?? anything;
+    },
+    get strategy() {
+      strategy ??= strategyOf(group, version, kind);
+      return strategy;
+    },
+  };
+}

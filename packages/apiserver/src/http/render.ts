@@ -1,0 +1,118 @@
+import type { StatusBody } from '../api-error.ts';
+import type { Clock } from '../clock.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
+import type { Answer, ListMetadata } from '../request/answer.ts';
+import { apiVersionOf, inVersion } from '../request/versions.ts';
+import type { Resource } from '../resource.ts';
+import type { ApiResponse } from '../server.ts';
+import type { Entry } from '../store/entry.ts';
+import { partialMetadata, tableOf, tableRow } from '../table/table.ts';
+import { encodeEntry, encodeObject, itemParts, joined } from './encode.ts';
+import type { Representation } from './negotiate.ts';
+
+/** Turns an answer into bytes of the negotiated form. */
+export async function render(answer: Answer, representation: Representation, clock: Clock): Promise<ApiResponse> {
+  switch (answer.kind) {
+    case 'stream':
+      return { status: 200, headers: { 'content-type': 'application/json' }, stream: answer.start };
+    case 'status':
+      return renderJson(answer.status, Buffer.from(JSON.stringify(answer.body)), representation);
+    case 'list':
+      return renderJson(
+        200,
+        await listBytes(answer.entries, answer.metadata, answer.resource, representation, clock),
+        representation,
+      );
+    case 'entry':
+    case 'object': {
+      if (!representation.as || isStatus(answer)) {
+        const bytes =
+          answer.kind === 'entry'
+            ? joined(await encodeEntry(answer.entry, answer.resource))
+            : encodeObject(answer.object, answer.resource.custom);
+        return renderJson(answer.status, bytes, representation);
+      }
+      const object = answer.kind === 'entry' ? await inVersion(answer.entry, answer.resource) : answer.object;
+      const shown = transformed(object, answer.resource, representation, clock);
+      return renderJson(answer.status, Buffer.from(JSON.stringify(shown)), representation);
+    }
+  }
+}
+
+function isStatus(answer: Extract<Answer, { kind: 'entry' | 'object' }>): boolean {
+  return answer.kind === 'object' && answer.object.kind === 'Status';
+}
+
+function transformed(object: ApiObject, resource: Resource, representation: Representation, clock: Clock): JsonObject {
+  if (representation.as !== 'Table') return partialMetadata(object);
+  const row = tableRow(object, resource, representation.includeObject, clock.now());
+  return tableOf({ resourceVersion: object.metadata.resourceVersion ?? '' }, resource.columns, [row]);
+}
+
+const comma = Buffer.from(',');
+
+async function listBytes(
+  entries: readonly Entry[],
+  metadata: ListMetadata,
+  resource: Resource,
+  representation: Representation,
+  clock: Clock,
+): Promise<Buffer> {
+  if (representation.as) {
+    const objects: ApiObject[] = [];
+    for (const entry of entries) objects.push(await inVersion(entry, resource));
+    const body =
+      representation.as === 'Table'
+        ? tableOf(
+            { ...metadata },
+            resource.columns,
+            objects.map((object) => tableRow(object, resource, representation.includeObject, clock.now())),
+          )
+        : {
+            kind: 'PartialObjectMetadataList',
+            apiVersion: 'meta.k8s.io/v1',
+            metadata: { ...metadata },
+            items: objects.map(partialMetadata),
+          };
+    return Buffer.from(JSON.stringify(body));
+  }
+  const kind = `"kind":${JSON.stringify(resource.listKind)}`;
+  const apiVersion = `"apiVersion":${JSON.stringify(apiVersionOf(resource))}`;
+  const meta = `"metadata":${JSON.stringify(metadata)}`;
+  // The real server prints custom lists from a sorted map.
+  const opening = resource.custom ? `{${apiVersion},"items":[` : `{${kind},${apiVersion},${meta},"items":[`;
+  const closing = resource.custom ? `],${kind},${meta}}` : ']}';
+  const parts: Buffer[] = [Buffer.from(opening)];
+  for (const [index, entry] of entries.entries()) {
+    if (index > 0) parts.push(comma);
+    let encoded = encodeEntry(entry, resource);
+    if (encoded instanceof Promise) encoded = await encoded;
+    parts.push(...itemParts(encoded, resource.custom));
+  }
+  parts.push(Buffer.from(closing));
+  return Buffer.concat(parts);
+}
+
+/** JSON bytes as they are, indented, or as YAML. */
+export async function renderJson(status: number, json: Buffer, representation: Representation): Promise<ApiResponse> {
+  if (representation.format === 'yaml') {
+    const { stringify } = await import('yaml');
+    const text = stringify(JSON.parse(json.toString()), { indentSeq: false, lineWidth: 0, sortMapEntries: true });
+    return { status, headers: { 'content-type': 'application/yaml' }, body: Buffer.from(text) };
+  }
+  const body = representation.pretty
+    ? Buffer.from(`${JSON.stringify(JSON.parse(json.toString()), undefined, 2)}\n`)
+    : json;
+  return { status, headers: { 'content-type': 'application/json' }, body };
+}
+
+export const plainRepresentation: Representation = { format: 'json', pretty: false, includeObject: 'Metadata' };
+
+/** A refusal as JSON, whatever was asked for: clients look at the code first. */
+export function renderStatus(status: StatusBody, headers: Readonly<Record<string, string>>): ApiResponse {
+  return {
+    status: status.code,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}

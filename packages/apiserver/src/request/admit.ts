@@ -1,0 +1,50 @@
+import type { AdmissionContext } from '../admission/admission.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
+import type { Core, ResourceRequest } from './core.ts';
+
+export interface AdmissionInput {
+  readonly operation: AdmissionContext['operation'];
+  readonly object: ApiObject | undefined;
+  readonly oldObject: ApiObject | undefined;
+  readonly options: JsonObject;
+  readonly dryRun: boolean;
+  /** Default: the kind of the resource, or of its subresource. */
+  readonly kind?: AdmissionContext['kind'];
+  /** Default: the name in the request or in the object. */
+  readonly name?: string;
+}
+
+export function admissionContext(request: ResourceRequest, input: AdmissionInput): AdmissionContext {
+  const { resource, subresource } = request;
+  const described = subresource ? (resource.subresources[subresource] ?? resource) : resource;
+  return {
+    operation: input.operation,
+    resource,
+    subresource,
+    kind: input.kind ?? {
+      group: described.group || resource.group,
+      version: described.version || resource.version,
+      kind: described.kind,
+    },
+    namespace: request.namespace,
+    name: input.name ?? (request.name || (input.object?.metadata.name ?? '')),
+    object: input.object,
+    oldObject: input.oldObject,
+    options: input.options,
+    dryRun: input.dryRun,
+    user: request.user,
+    warn: (text) => request.warnings.push(text),
+  };
+}
+
+/** Runs mutating admission and answers the object it left. */
+export async function mutate(core: Core, context: AdmissionContext): Promise<ApiObject> {
+  const waiting = core.admission.mutate(context);
+  if (waiting) await waiting;
+  return context.object!;
+}
+
+export async function validate(core: Core, context: AdmissionContext): Promise<void> {
+  const waiting = core.admission.validate(context);
+  if (waiting) await waiting;
+}

@@ -1,0 +1,122 @@
+import { alreadyExists, badRequest, invalid, plainInternalError, type ApiError } from '../api-error.ts';
+import { kubeTime } from '../clock.ts';
+import { validateMetadata } from '../kinds/metadata.ts';
+import type { ApiObject } from '../object.ts';
+import { keyOf } from '../store/entry.ts';
+import { admissionContext, mutate, validate } from './admit.ts';
+import type { Answer } from './answer.ts';
+import { strategyContext, type Core, type ResourceRequest } from './core.ts';
+import { decodeObject } from './decode-object.ts';
+import { trackedFields } from './field-ownership.ts';
+import { writeOptions, type WriteOptions } from './options.ts';
+
+import { toStorage } from './versions.ts';
+
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const generatedLength = 5;
+const longestBase = 63 - generatedLength;
+const nameAttempts = 8;
+
+/** POST to a collection. */
+export async function create(core: Core, request: ResourceRequest): Promise<Answer> {
+  const options = writeOptions(request, 'CreateOptions');
+  const object = await decodeObject(request, options.fieldValidation);
+  matchNamespace(object, request);
+  if (request.resource.strategy.statusField) delete object['status'];
+  trackedFields(core, request, { live: undefined, next: object, options });
+  return createDecoded(core, request, object, options);
+}
+
+/** The rest of a create; also where an apply or an update that finds nothing ends up. */
+export async function createDecoded(
+  core: Core,
+  request: ResourceRequest,
+  decoded: ApiObject,
+  options: WriteOptions,
+): Promise<Answer> {
+  const { resource } = request;
+  const { strategy } = resource;
+  const context = admissionContext(request, {
+    operation: 'CREATE',
+    object: decoded,
+    oldObject: undefined,
+    options: options.object,
+    dryRun: options.dryRun,
+    name: decoded.metadata.name ?? '',
+  });
+  const object = await mutate(core, context);
+  fillSystemFields(core, object);
+  const generated = !object.metadata.name && Boolean(object.metadata.generateName);
+  if (generated) object.metadata.name = generateName(core, object.metadata.generateName!);
+  const strategies = strategyContext(core, options.dryRun);
+  strategy.prepareForCreate(object, strategies);
+  if (strategy.hasGeneration) object.metadata.generation = 1;
+  else delete object.metadata.generation;
+  const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
+  if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
+  request.warnings.push(...strategy.warnings(object, undefined));
+  await validate(core, context);
+  if (object.metadata.resourceVersion) {
+    throw plainInternalError('resourceVersion should not be set on objects to be created');
+  }
+  const stored = toStorage(object, resource);
+  return storeNew(core, request, object, stored instanceof Promise ? await stored : stored, generated, options.dryRun);
+}
+
+function storeNew(
+  core: Core,
+  request: ResourceRequest,
+  object: ApiObject,
+  stored: ApiObject,
+  generated: boolean,
+  dryRun: boolean,
+): Answer {
+  const { resource } = request;
+  let { name } = object.metadata;
+  for (let attempt = 1; core.store.get(resource.storageId, keyOf(request.namespace, name!)); attempt += 1) {
+    if (!generated || attempt >= nameAttempts) throw existsError(core, request, name!);
+    name = generateName(core, object.metadata.generateName!);
+    object.metadata.name = name;
+    stored.metadata.name = name;
+  }
+  if (dryRun) return { kind: 'object', status: 201, object, resource };
+  const entry = core.store.put(resource.storageId, keyOf(request.namespace, name!), stored);
+  return { kind: 'entry', status: 201, entry, resource };
+}
+
+function existsError(core: Core, request: ResourceRequest, name: string): ApiError {
+  const { resource } = request;
+  const error = alreadyExists(resource, name);
+  const existing = core.store.get(resource.storageId, keyOf(request.namespace, name));
+  if (existing?.object.metadata.deletionTimestamp) {
+    error.status.message = `object is being deleted: ${error.status.message}`;
+  }
+  return error;
+}
+
+/** The body may leave the namespace out; it may not name another one than the URL. */
+export function matchNamespace(object: ApiObject, request: ResourceRequest): void {
+  const { metadata } = object;
+  if (!request.resource.namespaced) return;
+  if (metadata.namespace && metadata.namespace !== request.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  metadata.namespace = request.namespace;
+}
+
+function fillSystemFields(core: Core, object: ApiObject): void {
+  const { metadata } = object;
+  metadata.uid = core.random.uuid();
+  metadata.creationTimestamp = kubeTime(core.clock.now());
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata['selfLink'];
+}
+
+function generateName(core: Core, base: string): string {
+  let name = base.slice(0, longestBase);
+  for (let index = 0; index < generatedLength; index += 1) {
+    name += nameAlphabet[Math.floor(core.random.next() * nameAlphabet.length)]!;
+  }
+  return name;
+}

@@ -1,0 +1,26 @@
+import type { ApiObject } from '../object.ts';
+import type { Answer } from './answer.ts';
+import type { Core, ResourceRequest } from './core.ts';
+import { decodeObject } from './decode-object.ts';
+import { trackedFields } from './field-ownership.ts';
+import { writeOptions } from './options.ts';
+import { change, keepSystemFields, matchIdentity } from './update.ts';
+
+/** PUT to `namespaces/x/finalize`: takes `spec.finalizers` alone; an empty list lets a terminating namespace go. */
+export async function finalizeNamespace(core: Core, request: ResourceRequest): Promise<Answer> {
+  const options = writeOptions(request, 'UpdateOptions');
+  const body = await decodeObject(request, options.fieldValidation);
+  matchIdentity(body, request);
+  return change(core, request, {
+    options,
+    uid: body.metadata.uid,
+    next(live) {
+      const next: ApiObject = structuredClone(live);
+      next['spec'] = structuredClone(body['spec']) ?? {};
+      next.metadata.resourceVersion = body.metadata.resourceVersion;
+      keepSystemFields(next, live);
+      trackedFields(core, request, { live, next, options });
+      return next;
+    },
+  });
+}

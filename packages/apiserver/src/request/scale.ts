@@ -1,0 +1,108 @@
+import { badRequest, invalid, notFound } from '../api-error.ts';
+import { readScale, writeScale } from '../kinds/scale.ts';
+import type { ApiObject } from '../object.ts';
+import { keyOf } from '../store/entry.ts';
+import type { Answer } from './answer.ts';
+import type { Core, ResourceRequest } from './core.ts';
+import { decodeObject } from './decode-object.ts';
+import { trackedFields } from './field-ownership.ts';
+import { writeOptions, type WriteOptions } from './options.ts';
+import { patchedDocument, patchType } from './patch.ts';
+import { change } from './update.ts';
+import { inVersion } from './versions.ts';
+import { expectedKind } from './virtual.ts';
+
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+/** GET of `…/scale`. */
+export async function getScale(core: Core, request: ResourceRequest): Promise<Answer> {
+  const { resource } = request;
+  const entry = core.store.get(resource.storageId, keyOf(request.namespace, request.name));
+  if (!entry) throw notFound(resource, request.name);
+  return { kind: 'object', status: 200, object: scaleOf(await inVersion(entry, resource), request), resource };
+}
+
+/** PUT to `…/scale`. */
+export async function updateScale(core: Core, request: ResourceRequest): Promise<Answer> {
+  const options = writeOptions(request, 'UpdateOptions');
+  const scale = await decodeObject(request, options.fieldValidation, expectedKind(request));
+  if (scale.metadata.name && scale.metadata.name !== request.name) {
+    throw badRequest(
+      `the name of the object (${scale.metadata.name}) does not match the name on the URL (${request.name})`,
+    );
+  }
+  return writeScaled(core, request, options, () => scale);
+}
+
+/** PATCH of `…/scale`. */
+export async function patchScale(core: Core, request: ResourceRequest): Promise<Answer> {
+  const type = patchType(request);
+  const options = writeOptions(request, 'PatchOptions', type === 'apply');
+  return writeScaled(core, request, options, async (live) => {
+    const document = await patchedDocument(request, type, scaleOf(live, request), expectedKind(request).schema);
+    const patched: ResourceRequest = {
+      ...request,
+      body: Buffer.from(JSON.stringify(document)),
+      headers: { ...request.headers, 'content-type': 'application/json' },
+    };
+    return decodeObject(patched, options.fieldValidation, expectedKind(request));
+  });
+}
+
+async function writeScaled(
+  core: Core,
+  request: ResourceRequest,
+  options: WriteOptions,
+  scaleFor: (live: ApiObject) => ApiObject | Promise<ApiObject>,
+): Promise<Answer> {
+  const { resource } = request;
+  let wanted: ApiObject | undefined;
+  const answer = await change(core, request, {
+    options,
+    async next(live) {
+      wanted = await scaleFor(live);
+      const next = structuredClone(live);
+      next.metadata.resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
+      writeScale(next, checkedReplicas(wanted, request), resource);
+      trackedFields(core, request, { live, next, options });
+      return next;
+    },
+    admission: (next, live) => ({
+      kind: scaleKind,
+      object: scaleOf(next, request),
+      oldObject: scaleOf(live, request),
+      back: (admitted) => writeScale(next, checkedReplicas(admitted, request), resource),
+    }),
+  });
+  if (answer.kind === 'entry') {
+    const object = scaleOf(await inVersion(answer.entry, resource), request);
+    return { kind: 'object', status: answer.status, object, resource };
+  }
+  if (answer.kind === 'object') return { ...answer, object: scaleOf(answer.object, request) };
+  return answer;
+}
+
+function checkedReplicas(scale: ApiObject, request: ResourceRequest): number {
+  const replicas = (scale['spec'] as { replicas?: number } | undefined)?.replicas ?? 0;
+  if (replicas >= 0) return replicas;
+  throw invalid({ group: scaleKind.group, plural: 'scales', kind: scaleKind.kind }, request.name, [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'spec.replicas',
+      detail: `Invalid value: ${replicas}: must be greater than or equal to 0`,
+    },
+  ]);
+}
+
+/** The scale of an object, as autoscaling/v1 shows it. */
+function scaleOf(object: ApiObject, request: ResourceRequest): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const { specReplicas, statusReplicas, selector } = readScale(object, request.resource);
+  return {
+    kind: scaleKind.kind,
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, ...(namespace ? { namespace } : {}), uid, resourceVersion, creationTimestamp },
+    spec: specReplicas === 0 ? {} : { replicas: specReplicas },
+    status: { replicas: statusReplicas, ...(selector ? { selector } : {}) },
+  };
+}

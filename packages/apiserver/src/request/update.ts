@@ -1,0 +1,250 @@
+import { badRequest, conflict, invalid, notFound, ApiError } from '../api-error.ts';
+import type { AdmissionContext } from '../admission/admission.ts';
+import { sameValue } from '../kinds/json-access.ts';
+import { validateMetadataUpdate } from '../kinds/metadata.ts';
+import type { ApiObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import { keyOf, type Entry } from '../store/entry.ts';
+import { admissionContext, mutate, validate } from './admit.ts';
+import type { Answer } from './answer.ts';
+import { strategyContext, type Core, type ResourceRequest } from './core.ts';
+import { createDecoded } from './create.ts';
+import { decodeObject } from './decode-object.ts';
+import { trackedFields } from './field-ownership.ts';
+import { writeOptions, type WriteOptions } from './options.ts';
+import { inVersion, toStorage } from './versions.ts';
+
+/** Writes between reading and storing make a write start over this often before it gives up. */
+const attempts = 5;
+
+const modified = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** PUT to an object or its status. */
+export async function update(core: Core, request: ResourceRequest): Promise<Answer> {
+  const options = writeOptions(request, 'UpdateOptions');
+  const body = await decodeObject(request, options.fieldValidation);
+  matchIdentity(body, request);
+  let first = true;
+  return change(core, request, {
+    options,
+    uid: body.metadata.uid,
+    next(live) {
+      const next = first ? body : structuredClone(body);
+      first = false;
+      keepSystemFields(next, live);
+      keepOtherHalf(next, live, request);
+      trackedFields(core, request, { live, next, options });
+      return next;
+    },
+    missing() {
+      if (!request.resource.strategy.createOnUpdate || request.subresource) return undefined;
+      trackedFields(core, request, { live: undefined, next: body, options });
+      return createDecoded(core, request, body, options);
+    },
+  });
+}
+
+/** How one kind of write makes the new object out of the stored one. */
+export interface ChangeSteps {
+  readonly options: WriteOptions;
+  /** The new object in the requested version, with managed fields. `live` is shared and must not be changed. Called anew for every attempt. */
+  next(live: ApiObject): ApiObject | Promise<ApiObject>;
+  /** Only an object with this uid may be changed. */
+  readonly uid?: string | undefined;
+  /** What to do when there is no such object; 404 when absent or undefined. */
+  missing?(): Promise<Answer> | undefined;
+  /** The object as admission sees it, when that is not the stored kind (`scale`). */
+  admission?(
+    next: ApiObject,
+    live: ApiObject,
+  ): { kind: AdmissionContext['kind']; object: ApiObject; oldObject: ApiObject; back(admitted: ApiObject): void };
+}
+
+/** Load, change, check, store; over again when someone else wrote meanwhile. */
+export async function change(core: Core, request: ResourceRequest, steps: ChangeSteps): Promise<Answer> {
+  const { resource } = request;
+  const key = keyOf(request.namespace, request.name);
+  for (let attempt = 1; ; attempt += 1) {
+    const entry = core.store.get(resource.storageId, key);
+    if (!entry) {
+      const missing = steps.missing?.();
+      if (missing) return missing;
+      throw notFound(resource, request.name);
+    }
+    if (steps.uid && steps.uid !== entry.object.metadata.uid)
+      throw wrongUid(resource, key, request.name, steps.uid, entry);
+    const live = await inVersion(entry, resource);
+    const { next, stored } = await prepared(core, request, steps, entry, live);
+    if (core.store.get(resource.storageId, key) !== entry) {
+      if (attempt < attempts) continue;
+      throw conflict(resource, request.name, modified);
+    }
+    return commit(core, request, { entry, next, stored, dryRun: steps.options.dryRun });
+  }
+}
+
+async function prepared(
+  core: Core,
+  request: ResourceRequest,
+  steps: ChangeSteps,
+  entry: Entry,
+  live: ApiObject,
+): Promise<{ next: ApiObject; stored: ApiObject }> {
+  const { resource, subresource } = request;
+  const { strategy } = resource;
+  const { options } = steps;
+  let next = await steps.next(live);
+  const view = steps.admission?.(next, live);
+  const context = admissionContext(request, {
+    operation: 'UPDATE',
+    object: view?.object ?? next,
+    oldObject: view?.oldObject ?? live,
+    options: options.object,
+    dryRun: options.dryRun,
+    ...(view ? { kind: view.kind } : {}),
+  });
+  const admitted = await mutate(core, context);
+  if (view) view.back(admitted);
+  else next = admitted;
+  checkVersion(request, next, entry);
+  next.metadata.resourceVersion = live.metadata.resourceVersion;
+  const strategies = strategyContext(core, options.dryRun);
+  const status = subresource === 'status';
+  if (status) strategy.prepareForStatusUpdate(next, live, strategies);
+  else strategy.prepareForUpdate(next, live, strategies);
+  setGeneration(next, live, resource, status);
+  const errors = [
+    ...validateMetadataUpdate(next, live, resource.custom),
+    ...(status
+      ? strategy.validateStatusUpdate(next, live, strategies)
+      : strategy.validateUpdate(next, live, strategies)),
+  ];
+  if (errors.length > 0) throw invalid(resource, request.name, errors);
+  request.warnings.push(...strategy.warnings(next, live));
+  if (!view) context.object = next;
+  await validate(core, context);
+  return { next, stored: await toStorage(next, resource) };
+}
+
+function setGeneration(next: ApiObject, live: ApiObject, resource: Resource, status: boolean): void {
+  const { strategy } = resource;
+  const before = live.metadata.generation;
+  if (!strategy.hasGeneration) {
+    if (before === undefined) delete next.metadata.generation;
+    else next.metadata.generation = before;
+    return;
+  }
+  next.metadata.generation = (before ?? 0) + (!status && strategy.generationChanged(next, live) ? 1 : 0);
+}
+
+function checkVersion(request: ResourceRequest, next: ApiObject, entry: Entry): void {
+  const { resource } = request;
+  const version = next.metadata.resourceVersion;
+  if (!version || version === '0') {
+    if (resource.strategy.unconditionalUpdate) return;
+    throw invalid({ group: resource.group, plural: resource.plural, kind: resource.plural }, request.name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        detail: 'Invalid value: 0: must be specified for an update',
+      },
+    ]);
+  }
+  if (version !== String(entry.revision)) throw conflict(resource, request.name, modified);
+}
+
+interface Commit {
+  readonly entry: Entry;
+  readonly next: ApiObject;
+  readonly stored: ApiObject;
+  readonly dryRun: boolean;
+}
+
+function commit(core: Core, request: ResourceRequest, { entry, next, stored, dryRun }: Commit): Answer {
+  const { resource } = request;
+  if (isReleased(next)) {
+    if (!dryRun) {
+      core.store.delete(resource.storageId, entry.key);
+      resource.strategy.released(next, strategyContext(core, false));
+    }
+    return { kind: 'object', status: 200, object: next, resource };
+  }
+  stored.metadata.resourceVersion = entry.object.metadata.resourceVersion;
+  if (sameValue(stored, entry.object)) return { kind: 'entry', status: 200, entry, resource };
+  if (dryRun) return { kind: 'object', status: 200, object: next, resource };
+  const written = core.store.put(resource.storageId, entry.key, stored);
+  return { kind: 'entry', status: 200, entry: written, resource };
+}
+
+/** A terminating object goes for good when nothing holds it any more. */
+export function isReleased(object: ApiObject): boolean {
+  const { metadata } = object;
+  if (!metadata.deletionTimestamp || metadata.finalizers?.length || metadata.deletionGracePeriodSeconds) return false;
+  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return true;
+  const { finalizers } = (object['spec'] ?? {}) as { finalizers?: string[] };
+  return !finalizers?.length;
+}
+
+/** The body must speak of the object in the URL. */
+export function matchIdentity(object: ApiObject, request: ResourceRequest): void {
+  const { metadata } = object;
+  if (metadata.name !== request.name) {
+    throw badRequest(
+      `the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${request.name})`,
+    );
+  }
+  if (!request.resource.namespaced) return;
+  if (metadata.namespace && metadata.namespace !== request.namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${request.namespace})`,
+    );
+  }
+  metadata.namespace = request.namespace;
+}
+
+/** What only the server writes stays as it is. */
+export function keepSystemFields(next: ApiObject, live: ApiObject): void {
+  for (const field of [
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+    'generation',
+  ]) {
+    if (live.metadata[field] === undefined) delete next.metadata[field];
+    else next.metadata[field] = live.metadata[field];
+  }
+}
+
+/** A write to the object keeps its status, a write to the status keeps the rest. */
+export function keepOtherHalf(next: ApiObject, live: ApiObject, request: ResourceRequest): void {
+  if (request.subresource === 'status') {
+    for (const field of Object.keys(next)) if (!statusFields.has(field)) delete next[field];
+    for (const [field, value] of Object.entries(live)) {
+      // A copy, because strategies and admission change the new object in place and the stored one is shared.
+      if (!statusFields.has(field)) next[field] = structuredClone(value);
+    }
+    return;
+  }
+  if (!request.resource.strategy.statusField) return;
+  if (live['status'] === undefined) delete next['status'];
+  else next['status'] = structuredClone(live['status']);
+}
+
+const statusFields = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+
+/** Where the real server keeps objects; part of an error text. */
+function registryKey(resource: Resource, key: string): string {
+  const prefix =
+    resource.custom || resource.group.startsWith('api') ? `${resource.group}/${resource.plural}` : resource.plural;
+  return `/registry/${prefix}/${key}`;
+}
+
+function wrongUid(resource: Resource, key: string, name: string, uid: string, entry: Entry): ApiError {
+  return conflict(
+    resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${registryKey(resource, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.object.metadata.uid}`,
+  );
+}

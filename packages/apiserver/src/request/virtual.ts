@@ -1,0 +1,43 @@
+import type { Answer } from './answer.ts';
+import type { ApiObject } from '../object.ts';
+import { builtinSchema } from '../schema/builtin.ts';
+import type { Core, ResourceRequest } from './core.ts';
+import { matchNamespace } from './create.ts';
+import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { writeOptions } from './options.ts';
+
+/** POST to something that is answered but not stored; undefined when nobody answers it. */
+export function answerVirtual(core: Core, request: ResourceRequest, parent?: ApiObject): Promise<Answer> | undefined {
+  const { resource, subresource } = request;
+  const path = subresource ? `${resource.plural}/${subresource}` : resource.plural;
+  const handler = core.auth.virtual.get(`${resource.group}/${path}`);
+  if (!handler) return undefined;
+  return (async () => {
+    const options = writeOptions(request, 'CreateOptions');
+    const object = await decodeObject(request, options.fieldValidation, expectedKind(request));
+    if (!subresource) matchNamespace(object, request);
+    const answered = await handler({
+      resource,
+      subresource,
+      namespace: request.namespace,
+      name: request.name,
+      object,
+      user: request.user,
+      dryRun: options.dryRun,
+      ...(parent ? { parent } : {}),
+    });
+    return { kind: 'object', status: 201, object: answered, resource };
+  })();
+}
+
+/** The kind a subresource takes. */
+export function expectedKind(request: ResourceRequest): ExpectedKind {
+  const { resource, subresource } = request;
+  const described = subresource ? resource.subresources[subresource] : undefined;
+  if (!described) return resource;
+  const group = described.group || resource.group;
+  const version = described.version || resource.version;
+  if (group === resource.group && version === resource.version && described.kind === resource.kind) return resource;
+  const schema = builtinSchema(group, version, described.kind) ?? { type: 'object', preserveUnknownFields: true };
+  return { group, version, kind: described.kind, custom: false, schema };
+}

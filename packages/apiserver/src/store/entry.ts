@@ -1,0 +1,39 @@
+import type { ApiObject } from '../object.ts';
+
+/** One stored object at one revision. Nothing in it ever changes, except that encodings are remembered. */
+export class Entry {
+  /** `namespace/name`, or `name` for cluster-scoped objects. */
+  readonly key: string;
+  /** In the storage version, with kind, apiVersion and resourceVersion. */
+  readonly object: ApiObject;
+  readonly revision: number;
+  #encodings: Map<string, unknown> | undefined;
+
+  constructor(key: string, object: ApiObject, revision: number) {
+    this.key = key;
+    this.object = object;
+    this.revision = revision;
+  }
+
+  /** Remembers what `make` returns for `representation`, so that an object is encoded once for all its readers. */
+  cached<T>(representation: string, make: (entry: Entry) => T): T {
+    this.#encodings ??= new Map();
+    let value = this.#encodings.get(representation) as T | undefined;
+    if (value === undefined) {
+      value = make(this);
+      this.#encodings.set(representation, value);
+    }
+    return value;
+  }
+}
+
+/** The key of an object in its table. */
+export function keyOf(namespace: string | undefined, name: string): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/** The namespace in a key; empty for cluster-scoped objects. */
+export function namespaceOfKey(key: string): string {
+  const slash = key.indexOf('/');
+  return slash < 0 ? '' : key.slice(0, slash);
+}
