@@ -1,3 +1,5 @@
+import type { CacheMetrics, ClientInstrument } from '@slipway/kube';
+import { kindText } from '@slipway/kube';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { QueueMetrics, WorkQueue } from '../queue/work-queue.ts';
@@ -47,6 +49,11 @@ export class RuntimeMetrics {
   readonly #slowpath: Counter;
   readonly #restRequests: Counter;
   readonly #restDuration: Histogram;
+  readonly #restRetries: Counter;
+  readonly #watchRestarts: Counter;
+  readonly #watchEvents: Counter;
+  readonly #handlerFailures: Counter;
+  readonly #ownWriteTimeouts: Counter;
   readonly #webhookLatency: Histogram;
   readonly #webhookRequests: Counter;
   readonly #webhookInFlight: Gauge;
@@ -140,6 +147,31 @@ export class RuntimeMetrics {
       [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     );
 
+    this.#restRetries = counter(
+      'rest_client_request_retries_total',
+      'Requests sent again because the server said so.',
+      ['code', 'verb', 'host'],
+    );
+    this.#watchRestarts = counter('slipway_watch_restarts_total', 'Watches begun again, by reason.', [
+      'cluster',
+      'kind',
+      'reason',
+    ]);
+    this.#watchEvents = counter('slipway_watch_events_total', 'Changes of cached objects.', [
+      'cluster',
+      'kind',
+      'type',
+    ]);
+    this.#handlerFailures = counter('slipway_event_handler_failures_total', 'Event handlers that threw.', [
+      'cluster',
+      'kind',
+    ]);
+    this.#ownWriteTimeouts = counter(
+      'slipway_own_write_timeouts_total',
+      'Reads that gave up waiting for a write of this process to reach the cache.',
+      ['cluster', 'kind'],
+    );
+
     this.#webhookLatency = histogram(
       'controller_runtime_webhook_latency_seconds',
       'Length of admission and conversion requests.',
@@ -219,6 +251,27 @@ export class RuntimeMetrics {
   restRequest(request: { method: string; host: string; code: string; seconds: number }): void {
     this.#restRequests.inc({ code: request.code, method: request.method, host: request.host });
     this.#restDuration.observe({ verb: request.method, host: request.host }, request.seconds);
+  }
+
+  /** Counts the requests a client had to send again. */
+  clientInstrument(host: string): ClientInstrument {
+    return {
+      call:
+        ({ verb }) =>
+        ({ status, retries }) => {
+          if (retries > 0) this.#restRetries.inc({ code: String(status ?? '<error>'), verb, host }, retries);
+        },
+    };
+  }
+
+  /** What the cache of one cluster reports as it happens. */
+  cache(cluster: string): CacheMetrics {
+    return {
+      eventReceived: (kind, type) => this.#watchEvents.inc({ cluster, kind: kindText(kind), type }),
+      watchRestarted: (kind, reason) => this.#watchRestarts.inc({ cluster, kind: kindText(kind), reason }),
+      handlerFailed: (kind) => this.#handlerFailures.inc({ cluster, kind: kindText(kind) }),
+      ownWriteTimedOut: (kind) => this.#ownWriteTimeouts.inc({ cluster, kind: kindText(kind) }),
+    };
   }
 
   webhook(path: string): { started(): void; finished(code: number, seconds: number): void } {
