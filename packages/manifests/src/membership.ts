@@ -14,7 +14,7 @@ export interface Membership {
   /** Label key, such as `set.manifests.slipway.dev/operand-1f0c…`. */
   readonly label: string;
   /** Label value; says nothing, only the key counts. */
-  readonly value: 'member';
+  readonly value: string;
 }
 
 /**

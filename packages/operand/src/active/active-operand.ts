@@ -26,7 +26,12 @@ export async function reconcileActiveOperand(context: ReconcileContext, key: Obj
   const owner: OwnerReference = {
     ...(mirrorOf === undefined
       ? { apiVersion: ActiveOperand.apiVersion, kind: ActiveOperand.kind, name: key.name, uid: set.metadata.uid! }
-      : { apiVersion: ClusterActiveOperand.apiVersion, kind: ClusterActiveOperand.kind, name: key.name, uid: mirrorOf }),
+      : {
+          apiVersion: ClusterActiveOperand.apiVersion,
+          kind: ClusterActiveOperand.kind,
+          name: key.name,
+          uid: mirrorOf,
+        }),
     controller: false,
     blockOwnerDeletion: true,
   };
@@ -37,7 +42,10 @@ export async function reconcileActiveOperand(context: ReconcileContext, key: Obj
     observedGeneration: set.metadata.generation ?? 0,
     conditions:
       problems.length === 0
-        ? [condition('OwnerRefInjected', true, 'Injected', `${live.length} members`), condition('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)]
+        ? [
+            condition('OwnerRefInjected', true, 'Injected', `${live.length} members`),
+            condition('Ready', true, 'Owned', `all ${live.length} members exist and are owned`),
+          ]
         : [condition('OwnerRefInjected', false, 'Error', failure), condition('Ready', false, 'Error', failure)],
   });
   return problems.length === 0 ? undefined : requeueAfter(minutes(1));

@@ -1,4 +1,11 @@
-import { condition, isAlreadyExists, isConditionTrue, type DeepReadonly, type ObjectKey, type OwnerReference } from '@slipway/kube';
+import {
+  condition,
+  isAlreadyExists,
+  isConditionTrue,
+  type DeepReadonly,
+  type ObjectKey,
+  type OwnerReference,
+} from '@slipway/kube';
 import { minutes, requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
@@ -7,7 +14,10 @@ import { names } from '../names.ts';
 import { ensureOwned } from './ownership.ts';
 
 /** Keeps one ClusterActiveOperand true: an ActiveOperand per namespace, and every cluster-scoped member owned. */
-export async function reconcileClusterActiveOperand(context: ReconcileContext, key: ObjectKey): Promise<Requeue | undefined> {
+export async function reconcileClusterActiveOperand(
+  context: ReconcileContext,
+  key: ObjectKey,
+): Promise<Requeue | undefined> {
   const set = await context.cache.get(ClusterActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
   const live = set.spec.live ?? [];
@@ -21,7 +31,10 @@ export async function reconcileClusterActiveOperand(context: ReconcileContext, k
   };
 
   // 1. One ActiveOperand for the members of each namespace.
-  const namespaces = Map.groupBy(live.filter((ref) => ref.namespace !== ''), (ref) => ref.namespace);
+  const namespaces = Map.groupBy(
+    live.filter((ref) => ref.namespace !== ''),
+    (ref) => ref.namespace,
+  );
   const waiting: string[] = [];
   for (const [namespace, members] of [...namespaces].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const problem = await ensureDelegate(context, set, namespace, members);
@@ -42,8 +55,20 @@ export async function reconcileClusterActiveOperand(context: ReconcileContext, k
     conditions: [
       delegatesReady
         ? condition('NamespaceDelegatesReady', true, 'Ready', `${namespaces.size} namespaces`)
-        : condition('NamespaceDelegatesReady', false, 'Error', `Failed to add ownerrefs to namespaces: ${waiting.join(', ')}`),
-      owned ? condition('OwnerRefInjected', true, 'Injected', `${clusterLive.length} cluster-scoped members`) : condition('OwnerRefInjected', false, 'Error', `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`),
+        : condition(
+            'NamespaceDelegatesReady',
+            false,
+            'Error',
+            `Failed to add ownerrefs to namespaces: ${waiting.join(', ')}`,
+          ),
+      owned
+        ? condition('OwnerRefInjected', true, 'Injected', `${clusterLive.length} cluster-scoped members`)
+        : condition(
+            'OwnerRefInjected',
+            false,
+            'Error',
+            `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`,
+          ),
       delegatesReady && owned
         ? condition('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)
         : condition('Ready', false, 'Error', delegatesReady ? problems[0]! : waiting[0]!),
@@ -53,11 +78,17 @@ export async function reconcileClusterActiveOperand(context: ReconcileContext, k
 }
 
 /** The ActiveOperand of a namespace. Returns why it is not ready, or nothing. */
-async function ensureDelegate(context: ReconcileContext, set: DeepReadonly<ClusterActiveOperand>, namespace: string, members: readonly DeepReadonly<LiveRef>[]): Promise<string | undefined> {
+async function ensureDelegate(
+  context: ReconcileContext,
+  set: DeepReadonly<ClusterActiveOperand>,
+  namespace: string,
+  members: readonly DeepReadonly<LiveRef>[],
+): Promise<string | undefined> {
   const key = { namespace, name: set.metadata.name! };
   const delegate = await context.cache.get(ActiveOperand, key);
   if (delegate?.metadata.deletionTimestamp !== undefined) return 'ActiveOperand is being deleted';
-  if (delegate && delegate.metadata.labels?.[names.mirrorOfLabel] !== set.metadata.uid) return 'an ActiveOperand of this name belongs to somebody else';
+  if (delegate && delegate.metadata.labels?.[names.mirrorOfLabel] !== set.metadata.uid)
+    return 'an ActiveOperand of this name belongs to somebody else';
   if (!delegate) {
     try {
       await context.client.create<ActiveOperand>({
@@ -66,7 +97,16 @@ async function ensureDelegate(context: ReconcileContext, set: DeepReadonly<Clust
         metadata: {
           ...key,
           labels: { [names.mirrorOfLabel]: set.metadata.uid! },
-          ownerReferences: [{ apiVersion: ClusterActiveOperand.apiVersion, kind: ClusterActiveOperand.kind, name: set.metadata.name!, uid: set.metadata.uid!, controller: true, blockOwnerDeletion: true }],
+          ownerReferences: [
+            {
+              apiVersion: ClusterActiveOperand.apiVersion,
+              kind: ClusterActiveOperand.kind,
+              name: set.metadata.name!,
+              uid: set.metadata.uid!,
+              controller: true,
+              blockOwnerDeletion: true,
+            },
+          ],
         },
         spec: { live: members.map((ref) => ({ ...ref })) },
       } as ActiveOperand);

@@ -1,5 +1,21 @@
-import { isNotFound, type Client, type DeepReadonly, type Kind, type KubeObject, type OwnerReference } from '@slipway/kube';
-import { inParallel, mayPrune, refText } from '@slipway/manifests';
+import {
+  isNotFound,
+  type Client,
+  type DeepReadonly,
+  type Kind,
+  type KubeObject,
+  type OwnerReference,
+} from '@slipway/kube';
+import {
+  inParallel,
+  mayPrune,
+  memberLabel,
+  readLiveMembers,
+  refKey,
+  refText,
+  type ObjectRef,
+  type Sought,
+} from '@slipway/manifests';
 
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
 
@@ -11,33 +27,68 @@ export type OwnershipProblems = readonly string[];
  * sets made by hand it is added here, with a field manager of the set's own so that nobody else's references are touched.
  * Namespaces, CRDs and whatever else is kept on purpose are never owned.
  */
-export async function ensureOwned(client: Client, live: readonly DeepReadonly<LiveRef>[], owner: OwnerReference, fieldManager: string, signal: AbortSignal): Promise<OwnershipProblems> {
+export async function ensureOwned(
+  client: Client,
+  live: readonly DeepReadonly<LiveRef>[],
+  owner: OwnerReference,
+  fieldManager: string,
+  signal: AbortSignal,
+): Promise<OwnershipProblems> {
   const problems: string[] = [];
-  await inParallel(live, 8, async (ref) => {
-    const text = refText(toObjectRef(ref));
+  const sought: Sought[] = [];
+  for (const ref of live) {
     try {
-      const kind = await kindOf(client, ref, signal);
-      const object = await client.get(kind, ref.namespace ? { namespace: ref.namespace, name: ref.name } : { name: ref.name }, { signal });
-      if (!object) problems.push(`${text} does not exist`);
-      else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner)) await addOwner(client, kind, object, owner, fieldManager, signal);
+      sought.push({ ref: toObjectRef(ref), kind: await kindOf(client, ref, signal) });
     } catch (error) {
       signal.throwIfAborted();
-      problems.push(`${text}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(problemText(ref, error));
+    }
+  }
+  const found = await readLiveMembers(
+    client,
+    sought,
+    { label: memberLabel, value: 'member' },
+    { concurrency: 8, signal },
+  );
+  await inParallel(sought, 8, async ({ ref, kind }) => {
+    const object = found.get(refKey(ref));
+    try {
+      if (!object) problems.push(`${refText(ref)} does not exist`);
+      else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner))
+        await addOwner(client, kind, object, owner, fieldManager, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(problemText(ref, error));
     }
   });
   return problems.sort();
+}
+
+function problemText(ref: ObjectRef | DeepReadonly<LiveRef>, error: unknown): string {
+  return `${refText(ref)}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 function isOwnedBy(object: DeepReadonly<KubeObject>, owner: OwnerReference): boolean {
   return object.metadata.ownerReferences?.some((reference) => reference.uid === owner.uid) ?? false;
 }
 
-async function addOwner(client: Client, kind: Kind, object: DeepReadonly<KubeObject>, owner: OwnerReference, fieldManager: string, signal: AbortSignal): Promise<void> {
+async function addOwner(
+  client: Client,
+  kind: Kind,
+  object: DeepReadonly<KubeObject>,
+  owner: OwnerReference,
+  fieldManager: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { name, namespace, uid } = object.metadata;
   try {
     await client.apply(
       // The uid makes the apply fail instead of creating an empty object when the member is gone by now.
-      { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name, ...(namespace ? { namespace } : {}), uid, ownerReferences: [owner] } },
+      {
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        metadata: { name, ...(namespace ? { namespace } : {}), uid, ownerReferences: [owner] },
+      },
       { fieldManager, force: true, signal },
     );
   } catch (error) {
@@ -49,7 +100,14 @@ async function addOwner(client: Client, kind: Kind, object: DeepReadonly<KubeObj
 async function kindOf(client: Client, ref: DeepReadonly<LiveRef>, signal: AbortSignal): Promise<Kind> {
   if (ref.version && ref.resource) {
     const apiVersion = ref.group ? `${ref.group}/${ref.version}` : ref.version;
-    return { group: ref.group, version: ref.version, kind: ref.kind, plural: ref.resource, scope: ref.namespace ? 'Namespaced' : 'Cluster', apiVersion };
+    return {
+      group: ref.group,
+      version: ref.version,
+      kind: ref.kind,
+      plural: ref.resource,
+      scope: ref.namespace ? 'Namespaced' : 'Cluster',
+      apiVersion,
+    };
   }
   return await client.resolveGroupKind(ref.group, ref.kind, { signal });
 }

@@ -1,0 +1,57 @@
+import { kindText, type CacheEvent, type Kind, type ObjectKey } from '@slipway/kube';
+import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime';
+
+import { memberLabel } from './membership.ts';
+
+/**
+ * Wakes a controller when a member of one of its sets changes or goes: by hand, or because its status moved on. Only metadata
+ * of marked objects is fetched and kept. Which kinds to watch is known only once sets are read, so a reconciler says so as it
+ * goes (`follow`).
+ */
+export class MemberWatch implements EventSource {
+  readonly name = 'members';
+  readonly #owners: (event: CacheEvent) => readonly ObjectKey[];
+  readonly #followed = new Map<string, Kind>();
+  readonly #running = new Set<{ emit: EmitKey; context: EventSourceContext; stops: Map<string, () => void> }>();
+
+  /** @param owners the keys to reconcile when the member of an event changes */
+  constructor(owners: (event: CacheEvent) => readonly ObjectKey[]) {
+    this.#owners = owners;
+  }
+
+  /** Watches members of these kinds from now on. Costs nothing for kinds already watched. */
+  follow(kinds: Iterable<Kind>): void {
+    for (const kind of kinds) {
+      const key = kindText(kind);
+      if (this.#followed.has(key)) continue;
+      this.#followed.set(key, kind);
+      for (const run of this.#running) this.#watch(run, key, kind);
+    }
+  }
+
+  start(emit: EmitKey, context: EventSourceContext): () => void {
+    const run = { emit, context, stops: new Map<string, () => void>() };
+    this.#running.add(run);
+    for (const [key, kind] of this.#followed) this.#watch(run, key, kind);
+    return () => {
+      this.#running.delete(run);
+      for (const stop of run.stops.values()) stop();
+    };
+  }
+
+  #watch(
+    run: { emit: EmitKey; context: EventSourceContext; stops: Map<string, () => void> },
+    key: string,
+    kind: Kind,
+  ): void {
+    const informer = run.context.cluster.cache.informer(kind, { metadataOnly: true, labelSelector: memberLabel });
+    run.stops.set(
+      key,
+      informer.onEvent((event) => {
+        // What is there already was read by the reconciler that asked for the watch.
+        if (event.initial && event.type === 'added') return;
+        for (const owner of this.#owners(event)) run.emit(owner);
+      }),
+    );
+  }
+}

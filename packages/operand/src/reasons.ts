@@ -1,0 +1,96 @@
+import type { ReasonExplanation } from '@slipway/runtime';
+
+/** Every reason the conditions of the three kinds can carry, and what to do about it. */
+export const reasons: readonly ReasonExplanation[] = [
+  {
+    kind: 'Operand',
+    reason: 'Installed',
+    meaning: 'The manifest is on the cluster and, when asked for, healthy.',
+    action: '',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Active',
+    meaning: 'The wanted set is the active one; what left the set has been pruned.',
+    action: '',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Creating',
+    meaning: 'A new set is being rolled out; the one before stays until the new one is ready.',
+    action: '',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Waiting',
+    meaning: 'Applied, but not healthy yet. The message names what it waits for.',
+    action: 'If it takes longer than it should, look at the named object: kubectl describe it and its pods.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Failed',
+    meaning: 'An object was refused or has failed. The message names it. Objects of later waves were not touched.',
+    action: 'Correct the named object in the manifest, or what refuses it (permissions, quota, a webhook).',
+  },
+  {
+    kind: 'Operand',
+    reason: 'InvalidManifest',
+    meaning: 'The manifest cannot be used as it is. Nothing on the cluster was touched.',
+    action: 'Correct the field the message names.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'ProgressDeadlineExceeded',
+    meaning: 'The manifest was not ready within spec.progressDeadlineSeconds.',
+    action: 'Look at the object the message names, or raise the deadline.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'RolledBack',
+    meaning: 'The wanted manifest failed and the last ready one is in force again (spec.onFailure: Rollback).',
+    action: 'Correct the manifest; any change of the spec starts a new attempt.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'PruneRefused',
+    meaning: 'More objects left the set than spec.maxPrunePercent allows to prune.',
+    action:
+      'Check the manifest; if it is right, annotate the Operand with operand.slipway.dev/approve-prune and the generation.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'PruneFailed',
+    meaning: 'An object that left the set could not be deleted.',
+    action: 'Look at the object the message names: its finalizers, a webhook, permissions.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Planned',
+    meaning: 'spec.mode is Plan: status.plan shows what Apply would do.',
+    action: 'Set spec.mode to Apply to do it.',
+  },
+  {
+    kind: 'ClusterActiveOperand',
+    reason: 'Owned',
+    meaning: 'All members exist and are owned by this set.',
+    action: '',
+  },
+  {
+    kind: 'ClusterActiveOperand',
+    reason: 'Injected',
+    meaning: 'All cluster-scoped members carry the owner reference.',
+    action: '',
+  },
+  {
+    kind: 'ClusterActiveOperand',
+    reason: 'Ready',
+    meaning: 'The ActiveOperands of all namespaces are ready.',
+    action: '',
+  },
+  {
+    kind: 'ClusterActiveOperand',
+    reason: 'Error',
+    meaning: 'A member does not exist yet or could not be given its owner. The message names it.',
+    action: 'Usually passes while the Operand installs; otherwise look at the named object.',
+  },
+];
