@@ -10,8 +10,56 @@ export * from './equality.ts';
 export * from './finalizers.ts';
 export * from './kind.ts';
 export * from './kinds/core-kinds.ts';
-export type * from './kinds/meta-types.ts';
-export type * from './kinds/pod-types.ts';
+export { checkCrds, crdFileName, crdYaml, writeCrds } from './kinds/crd-files.ts';
+export { schemaOf, toCustomResourceDefinition } from './kinds/custom-resource-definition.ts';
+export { applyDefaults } from './kinds/defaults.ts';
+export {
+  defineKind,
+  isDefined,
+  pluralOf,
+  type DefinedKind,
+  type KindDefinition,
+  type ObjectFrom,
+  type PrinterColumn,
+  type VersionSchema,
+} from './kinds/define-kind.ts';
+export type {
+  Condition,
+  KubeList,
+  LabelSelector,
+  LabelSelectorRequirement,
+  LocalObjectReference,
+  LooseCondition,
+  ObjectReference,
+  Open,
+  Quantity,
+  Typed,
+} from './kinds/meta-types.ts';
+export * from './kinds/schemas.ts';
+export { toStructuralSchema } from './kinds/structural-schema.ts';
+export { problemText, validateObject, validateValue, type FieldProblem } from './kinds/validate-object.ts';
+export type {
+  Affinity,
+  Container,
+  ContainerPort,
+  ContainerState,
+  ContainerStatus,
+  EnvFromSource,
+  EnvVar,
+  PodAffinity,
+  PodAffinityTerm,
+  PodSecurityContext,
+  PodSpec,
+  PodStatus,
+  PodTemplateSpec,
+  Probe,
+  ResourceRequirements,
+  SecurityContext,
+  Toleration,
+  TopologySpreadConstraint,
+  Volume,
+  VolumeMount,
+} from './kinds/pod-types.ts';
 export type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
@@ -31,3 +79,9 @@ export * from './random.ts';
 export * from './selectors.ts';
 export * from './transport.ts';
 export { undiciTransport, type UndiciTransportOptions } from './transport/undici-transport.ts';
+export { Type, type Static, type TSchema } from 'typebox';
+export { CacheError, type CacheErrorCode } from './cache/cache-error.ts';
+export type { CacheLog, CacheMetrics } from './cache/cache-observers.ts';
+export { createCache, type CacheOptions } from './cache/create-cache.ts';
+export type { RestartReason } from './reflector/failure.ts';
+export type { ReflectorTimings } from './reflector/reflector.ts';

@@ -7,12 +7,12 @@ import type { KubeObject } from './object.ts';
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
-  readonly kind: string;
+  readonly kind: T['kind'];
   /** Lower-case plural as in URLs, such as `deployments`. */
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
   /** `group/version`, or `version` for the core group. */
-  readonly apiVersion: string;
+  readonly apiVersion: T['apiVersion'];
   /** Never present at run time; carries the static type. */
   readonly __object?: T;
 }
@@ -33,8 +33,25 @@ export function kindOf<T extends KubeObject = KubeObject>(
   plural: string,
   scope: 'Namespaced' | 'Cluster' = 'Namespaced',
 ): Kind<T> {
-  return { group, version, kind, plural, scope, apiVersion: group === '' ? version : `${group}/${version}` };
+  return {
+    group,
+    version,
+    kind: kind as T['kind'],
+    plural,
+    scope,
+    apiVersion: (group === '' ? version : `${group}/${version}`) as T['apiVersion'],
+  };
 }
+
+/** An object of a kind, with `apiVersion` and `kind` filled in: `newObject(ConfigMap, { metadata: { name: 'a', namespace: 'b' } })`. */
+export function newObject<T extends KubeObject>(kind: Kind<T>, fields: NewObjectFields<T>): T {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, ...fields } as unknown as T;
+}
+
+type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+
+/** The fields of an object besides `apiVersion` and `kind`. */
+export type NewObjectFields<T extends KubeObject> = Omit<Named<T>, 'apiVersion' | 'kind'>;
 
 /** Splits `group/version`; the group of `v1` is `''`. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } {

@@ -171,7 +171,7 @@ class SelectorParser {
 
   #integer(): string {
     const value = this.#value();
-    if (!isInteger(value)) this.fail(`"${value}" is not an integer`, value.length);
+    if (!/^-?\d+$/.test(value)) this.fail(`"${value}" is not an integer`, value.length);
     return value;
   }
 

@@ -1,0 +1,196 @@
+import { jsonEqual } from '../equality.ts';
+import type { JsonSchemaProps } from './cluster-types.ts';
+import { schemaOf } from './custom-resource-definition.ts';
+import type { DefinedKind } from './define-kind.ts';
+
+/** One thing that is wrong with an object. */
+export interface FieldProblem {
+  /** Where, such as `spec.containers[0].image`. */
+  readonly field: string;
+  /** What, in the words the API server would use. */
+  readonly message: string;
+}
+
+/**
+ * What is wrong with an object, as far as its schema can tell without a server: types, required fields, limits, patterns,
+ * enumerations, lists with keys, and fields the schema does not know. CEL rules are left to the server. Fill in defaults
+ * first (`applyDefaults`), as the server does.
+ */
+export function validateObject(kind: DefinedKind, object: unknown): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  if (!isObject(object)) return [{ field: '', message: 'must be an object' }];
+  if (object['apiVersion'] !== kind.apiVersion)
+    problems.push({ field: 'apiVersion', message: `must be ${kind.apiVersion}` });
+  if (object['kind'] !== kind.kind) problems.push({ field: 'kind', message: `must be ${kind.kind}` });
+  const { metadata } = object;
+  if (!isObject(metadata)) problems.push({ field: 'metadata', message: 'Required value' });
+  else if (!metadata['name'] && !metadata['generateName'])
+    problems.push({ field: 'metadata.name', message: 'Required value: name or generateName is required' });
+  const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = object;
+  const schema = schemaOf(kind);
+  check(rest, schema, '', problems);
+  return problems;
+}
+
+/** Problems in one sentence: `spec.image: Required value; spec.replicas: …`. */
+export function problemText(problems: readonly FieldProblem[]): string {
+  return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
+}
+
+/** Checks a value against a structural schema. */
+export function validateValue(value: unknown, schema: JsonSchemaProps, field = ''): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  check(value, schema, field, problems);
+  return problems;
+}
+
+function check(value: unknown, schema: JsonSchemaProps, field: string, problems: FieldProblem[]): void {
+  const report = (message: string) => problems.push({ field, message });
+  if (value === null) {
+    if (!schema.nullable && (schema.type !== undefined || schema['x-kubernetes-int-or-string']))
+      report(`Invalid value: null: must be of type ${schema.type ?? 'integer or string'}`);
+    return;
+  }
+  if (!hasType(value, schema)) {
+    report(`Invalid value: ${show(value)}: must be of type ${schema.type ?? 'integer or string'}`);
+    return;
+  }
+  if (schema.enum && !schema.enum.some((allowed) => jsonEqual(allowed, value)))
+    report(`Unsupported value: ${show(value)}: supported values: ${schema.enum.map(show).join(', ')}`);
+  if (typeof value === 'number') checkNumber(value, schema, report);
+  else if (typeof value === 'string') checkString(value, schema, report);
+  else if (Array.isArray(value)) checkList(value, schema, field, problems, report);
+  else if (isObject(value)) checkFields(value, schema, field, problems, report);
+  checkCombinations(value, schema, field, report);
+}
+
+function hasType(value: unknown, schema: JsonSchemaProps): boolean {
+  if (schema['x-kubernetes-int-or-string']) return Number.isInteger(value) || typeof value === 'string';
+  switch (schema.type) {
+    case undefined:
+      return true;
+    case 'integer':
+      return Number.isInteger(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    default:
+      return typeof value === schema.type;
+  }
+}
+
+function checkNumber(value: number, schema: JsonSchemaProps, report: (message: string) => void): void {
+  const { minimum, maximum, multipleOf } = schema;
+  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum))
+    report(
+      `Invalid value: ${value}: should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${minimum}`,
+    );
+  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum))
+    report(`Invalid value: ${value}: should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+  if (multipleOf !== undefined && value % multipleOf !== 0)
+    report(`Invalid value: ${value}: should be a multiple of ${multipleOf}`);
+}
+
+function checkString(value: string, schema: JsonSchemaProps, report: (message: string) => void): void {
+  const { length } = Array.from(value);
+  const { minLength, maxLength, pattern, format } = schema;
+  if (minLength !== undefined && length < minLength)
+    report(`Invalid value: ${show(value)}: should be at least ${minLength} chars long`);
+  if (maxLength !== undefined && length > maxLength) report(`Too long: may not be more than ${maxLength} characters`);
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    report(`Invalid value: ${show(value)}: should match '${pattern}'`);
+  if (format === 'date-time' && !isDateTime(value))
+    report(`Invalid value: ${show(value)}: should be a date-time such as 2026-01-31T12:00:00Z`);
+}
+
+function isDateTime(value: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
+}
+
+function checkList(
+  value: readonly unknown[],
+  schema: JsonSchemaProps,
+  field: string,
+  problems: FieldProblem[],
+  report: (message: string) => void,
+): void {
+  if (schema.minItems !== undefined && value.length < schema.minItems)
+    report(`Invalid value: ${value.length}: should have at least ${schema.minItems} items`);
+  if (schema.maxItems !== undefined && value.length > schema.maxItems)
+    report(`Too many: ${value.length}: must have at most ${schema.maxItems} items`);
+  if (schema.items)
+    for (const [index, item] of value.entries()) check(item, schema.items, `${field}[${index}]`, problems);
+  const identity = listIdentity(schema);
+  if (!identity) return;
+  const seen = new Set<string>();
+  for (const [index, item] of value.entries()) {
+    const text = identity(item);
+    if (seen.has(text)) problems.push({ field: `${field}[${index}]`, message: `Duplicate value: ${text}` });
+    seen.add(text);
+  }
+}
+
+function listIdentity(schema: JsonSchemaProps): ((item: unknown) => string) | undefined {
+  if (schema['x-kubernetes-list-type'] === 'set') return (item) => JSON.stringify(item);
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (schema['x-kubernetes-list-type'] !== 'map' || !keys) return undefined;
+  return (item) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, isObject(item) ? item[key] : undefined])));
+}
+
+function checkFields(
+  value: Readonly<Record<string, unknown>>,
+  schema: JsonSchemaProps,
+  field: string,
+  problems: FieldProblem[],
+  report: (message: string) => void,
+): void {
+  const at = (name: string) => (field === '' ? name : `${field}.${name}`);
+  for (const name of schema.required ?? [])
+    if (value[name] === undefined) problems.push({ field: at(name), message: 'Required value' });
+  const count = Object.keys(value).length;
+  if (schema.minProperties !== undefined && count < schema.minProperties)
+    report(`Invalid value: ${count}: should have at least ${schema.minProperties} properties`);
+  if (schema.maxProperties !== undefined && count > schema.maxProperties)
+    report(`Too many: ${count}: must have at most ${schema.maxProperties} properties`);
+  for (const [name, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const property = schema.properties?.[name];
+    if (property) check(item, property, at(name), problems);
+    else if (isObject(schema.additionalProperties))
+      check(item, schema.additionalProperties as JsonSchemaProps, `${field}[${name}]`, problems);
+    else if (!schema['x-kubernetes-preserve-unknown-fields'] && schema.additionalProperties !== true)
+      problems.push({ field: at(name), message: 'unknown field' });
+  }
+}
+
+function checkCombinations(
+  value: unknown,
+  schema: JsonSchemaProps,
+  field: string,
+  report: (message: string) => void,
+): void {
+  const holds = (part: JsonSchemaProps) => {
+    // A part only narrows: which fields exist at all is said outside of it.
+    const open: JsonSchemaProps = { ...part, 'x-kubernetes-preserve-unknown-fields': true };
+    return validateValue(value, open, field).length === 0;
+  };
+  if (schema.anyOf && !schema['x-kubernetes-int-or-string'] && !schema.anyOf.some(holds))
+    report('must match at least one of its alternatives (anyOf)');
+  if (schema.oneOf && schema.oneOf.filter(holds).length !== 1)
+    report('must match exactly one of its alternatives (oneOf)');
+  if (schema.allOf && !schema.allOf.every(holds)) report('must match all of its parts (allOf)');
+  if (schema.not && holds(schema.not)) report('must not match its exclusion (not)');
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
