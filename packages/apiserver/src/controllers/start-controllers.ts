@@ -8,6 +8,16 @@ import { InformerSet } from './informer-set.ts';
 import { startNamespaceController, type NamespaceControllerOptions } from './namespace-controller.ts';
 import { startRootCaPublisher, startServiceAccountController } from './namespace-furniture.ts';
 import { startStorageProtection } from './storage-protection.ts';
+import { startCronJobController } from './workloads/cron-job-controller.ts';
+import { startDaemonSetController } from './workloads/daemon-set-controller.ts';
+import { startDeploymentController } from './workloads/deployment-controller.ts';
+import { startEndpointsController } from './workloads/endpoints-controller.ts';
+import { startJobController } from './workloads/job-controller.ts';
+import { startPodSimulator, startSimulatedNodes } from './workloads/pod-simulator.ts';
+import { startReplicaSetController } from './workloads/replica-set-controller.ts';
+import { SimulationRules, type Simulation, type Stage } from './workloads/simulation.ts';
+import { startStatefulSetController } from './workloads/stateful-set-controller.ts';
+import { startVolumeBinder } from './workloads/volume-binder.ts';
 import { writeThrough } from './write-through.ts';
 
 /**
@@ -26,9 +36,15 @@ export interface ControllersOptions extends NamespaceControllerOptions {
   readonly mode?: ControllerMode;
   /** PEM published in `kube-root-ca.crt`. Default: an empty text. */
   readonly rootCa?: string;
+  /** Simulated nodes in mode `workloads`. Default 1. */
+  readonly nodes?: number;
+  /** How simulated pods behave unless a rule or an annotation says otherwise. Default: ready at once. */
+  readonly podStage?: Stage;
 }
 
 export interface RunningControllers {
+  /** Makes simulated pods fail, hang, crash or dawdle; without effect outside mode `workloads`. */
+  readonly simulation: Simulation;
   /** Resolves when every controller has seen what was there when it started. */
   synced(): Promise<void>;
   stop(): void;
@@ -52,7 +68,23 @@ export function startControllers(options: ControllersOptions): RunningController
       startStorageProtection(context),
     );
   }
+  const simulation = new SimulationRules(options.podStage);
+  if (mode === 'workloads') {
+    running.push(
+      startSimulatedNodes(context, options.nodes ?? 1),
+      startPodSimulator(context, simulation),
+      startReplicaSetController(context),
+      startDeploymentController(context),
+      startStatefulSetController(context),
+      startDaemonSetController(context),
+      startJobController(context),
+      startCronJobController(context),
+      startEndpointsController(context),
+      startVolumeBinder(context),
+    );
+  }
   return {
+    simulation,
     synced: () => informers.synced(),
     stop() {
       for (const controller of running) {
