@@ -44,11 +44,11 @@ export function ready(status: boolean | 'Unknown', reason: string, message = '')
  * `conditions` with `next` merged in by type. `lastTransitionTime` moves only when `status` flips; order is kept, new types
  * go last. Returns the same array when nothing changes.
  */
-export function setCondition<C extends ConditionLike>(
-  conditions: readonly C[] | undefined,
+export function setCondition(
+  conditions: readonly ConditionLike[] | undefined,
   next: ConditionInput,
   nowMs: number,
-): readonly C[] {
+): Condition[] {
   const existing = conditions ?? [];
   const index = existing.findIndex((c) => c.type === next.type);
   const old = existing[index];
@@ -61,11 +61,11 @@ export function setCondition<C extends ConditionLike>(
       : old.lastTransitionTime || next.lastTransitionTime || kubeTime(nowMs),
   };
   if (merged.observedGeneration === undefined) delete merged.observedGeneration;
-  if (old && sameCondition(old, merged)) return existing;
+  if (old && sameCondition(old, merged)) return existing as Condition[];
   const result: ConditionLike[] = [...existing];
   if (old) result[index] = merged;
   else result.push(merged);
-  return result as C[];
+  return result as Condition[];
 }
 
 function sameCondition(a: ConditionLike, b: ConditionLike): boolean {
@@ -79,11 +79,8 @@ function sameCondition(a: ConditionLike, b: ConditionLike): boolean {
 }
 
 /** `conditions` without the one of `type`. Returns the same array when there is none. */
-export function removeCondition<C extends ConditionLike>(
-  conditions: readonly C[] | undefined,
-  type: string,
-): readonly C[] {
-  const existing = conditions ?? [];
+export function removeCondition(conditions: readonly ConditionLike[] | undefined, type: string): Condition[] {
+  const existing = (conditions ?? []) as Condition[];
   return existing.some((c) => c.type === type) ? existing.filter((c) => c.type !== type) : existing;
 }
 

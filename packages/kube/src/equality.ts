@@ -1,3 +1,5 @@
+import { ownField } from './own-field.ts';
+
 /**
  * Whether two values mean the same to Kubernetes: order of keys does not matter, and an absent field, `undefined`, `null`,
  * an empty list and an empty object are alike (what Go calls semantic deep equality).
@@ -12,8 +14,8 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   }
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key of Object.keys(left)) if (!semanticallyEqual(left[key], right[key])) return false;
-  for (const key of Object.keys(right)) if (!(key in left) && !isEmpty(right[key])) return false;
+  for (const key of Object.keys(left)) if (!semanticallyEqual(left[key], ownField(right, key))) return false;
+  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key) && !isEmpty(right[key])) return false;
   return true;
 }
 
@@ -27,8 +29,8 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   }
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key of Object.keys(left)) if (!jsonEqual(left[key], right[key])) return false;
-  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
+  for (const key of Object.keys(left)) if (!jsonEqual(left[key], ownField(right, key))) return false;
+  for (const key of Object.keys(right)) if (right[key] !== undefined && ownField(left, key) === undefined) return false;
   return true;
 }
 

@@ -6,8 +6,10 @@ export { collectionPath, objectPath, withQuery } from './client/resource-path.ts
 export * from './clock.ts';
 export * from './conditions.ts';
 export * from './connection.ts';
+export * from './duration.ts';
 export * from './equality.ts';
 export * from './finalizers.ts';
+export * from './json-patch.ts';
 export * from './kind.ts';
 export * from './kinds/core-kinds.ts';
 export { checkCrds, crdFileName, crdYaml, writeCrds } from './kinds/crd-files.ts';
@@ -75,6 +77,15 @@ export * from './merge-patch.ts';
 export * from './mutable.ts';
 export * from './object.ts';
 export * from './owner-references.ts';
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityToNumber,
+  subtractQuantities,
+  type Quantity as ParsedQuantity,
+} from './quantity.ts';
 export * from './random.ts';
 export * from './selectors.ts';
 export * from './transport.ts';

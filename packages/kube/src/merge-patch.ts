@@ -1,4 +1,5 @@
 import { jsonEqual } from './equality.ts';
+import { ownField, setField } from './own-field.ts';
 
 /** The RFC 7386 merge patch that turns `from` into `to`; `undefined` when they are equal. A field that goes becomes `null`. */
 export function createMergePatch(
@@ -6,13 +7,14 @@ export function createMergePatch(
   to: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
-  for (const key of Object.keys(from)) if (from[key] !== undefined && to[key] === undefined) patch[key] = null;
+  for (const key of Object.keys(from))
+    if (from[key] !== undefined && ownField(to, key) === undefined) setField(patch, key, null);
   for (const key of Object.keys(to)) {
-    const before = from[key];
+    const before = ownField(from, key);
     const after = to[key];
     if (after === undefined || jsonEqual(before, after)) continue;
-    if (isObject(before) && isObject(after)) patch[key] = createMergePatch(before, after) ?? {};
-    else patch[key] = after;
+    if (isObject(before) && isObject(after)) setField(patch, key, createMergePatch(before, after) ?? {});
+    else setField(patch, key, after);
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
@@ -23,7 +25,7 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
   const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else result[key] = applyMergePatch(result[key], value);
+    else setField(result, key, applyMergePatch(ownField(result, key), value));
   }
   return result;
 }

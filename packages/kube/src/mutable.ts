@@ -1,3 +1,5 @@
+import { setField } from './own-field.ts';
+
 /** A type without its `readonly`s, all the way down. */
 export type Mutable<T> = T extends readonly (infer E)[]
   ? Mutable<E>[]
@@ -20,11 +22,7 @@ function clone(value: unknown): unknown {
   }
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    const field = clone((value as Record<string, unknown>)[key]);
-    // Assigning `__proto__` would change the copy's prototype instead of adding a field.
-    if (key === '__proto__')
-      Object.defineProperty(copy, key, { value: field, enumerable: true, writable: true, configurable: true });
-    else copy[key] = field;
+    setField(copy, key, clone((value as Record<string, unknown>)[key]));
   }
   return copy;
 }
