@@ -1,0 +1,17 @@
+import type { Kind } from '../kind.ts';
+import type { RestartReason } from '../reflector/failure.ts';
+
+/** Where the cache writes what happens to it. Any structured logger fits. */
+export interface CacheLog {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Told as things happen; for numbers that can be asked for, see `Cache.status`. */
+export interface CacheMetrics {
+  eventReceived?(kind: Kind, type: 'added' | 'updated' | 'deleted'): void;
+  watchRestarted?(kind: Kind, reason: RestartReason): void;
+  handlerFailed?(kind: Kind): void;
+  ownWriteTimedOut?(kind: Kind): void;
+}

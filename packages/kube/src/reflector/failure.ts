@@ -1,0 +1,93 @@
+import { kindText } from '../kind.ts';
+import type { ReflectorQuery } from './query.ts';
+
+/** Why a watch had to be started again; the label of the restart metric. */
+export type RestartReason =
+  | 'closed'
+  | 'connection'
+  | 'silent'
+  | 'overdue'
+  | 'no-answer'
+  | 'expired'
+  | 'too-large-version'
+  | 'throttled'
+  | 'server-error'
+  | 'refused'
+  | 'undecodable'
+  | 'reload'
+  | 'no-end-marker';
+
+/** A `Status` as the server sends it, with the fields that decide what to do. */
+export interface ServerStatus {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly causes: readonly string[];
+  /** Seconds the server asked us to wait; `undefined` when it did not. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[]>>;
+
+/** Reads what the server said from an HTTP error answer or from the object of an ERROR event. */
+export function serverStatus(code: number, body: Buffer, headers: Headers = {}): ServerStatus {
+  let parsed: Record<string, unknown> = {};
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value === 'object' && value !== null) parsed = value as Record<string, unknown>;
+  } catch {
+    // A proxy's HTML or plain text: the code has to do.
+  }
+  const details = (parsed['details'] ?? {}) as {
+    causes?: readonly { reason?: string }[];
+    retryAfterSeconds?: number;
+  };
+  const header = headers['retry-after'];
+  const fromHeader = Number(Array.isArray(header) ? header[0] : header);
+  const fromBody = details.retryAfterSeconds;
+  return {
+    code: typeof parsed['code'] === 'number' ? parsed['code'] : code,
+    reason: typeof parsed['reason'] === 'string' ? parsed['reason'] : '',
+    message: typeof parsed['message'] === 'string' ? parsed['message'] : '',
+    causes: (details.causes ?? []).map((cause) => cause.reason ?? ''),
+    retryAfterSeconds: Number.isFinite(fromHeader) && header !== undefined ? fromHeader : fromBody || undefined,
+  };
+}
+
+/** The version we hold is too old for the server: it no longer knows what happened since. */
+export const isExpired = (status: ServerStatus) =>
+  status.code === 410 || status.reason === 'Expired' || status.reason === 'Gone';
+
+/** The version we hold is newer than what this server has seen (another server of the control plane gave it to us). */
+export const isTooLarge = (status: ServerStatus) =>
+  status.causes.includes('ResourceVersionTooLarge') || status.message.includes('Too large resource version');
+
+export const isThrottled = (status: ServerStatus) =>
+  status.code === 429 || (status.code === 503 && status.retryAfterSeconds !== undefined);
+
+/** A failed request in words that name the kind and what to do about it. */
+export function problemText(query: ReflectorQuery, verb: 'list' | 'watch', status: ServerStatus): string {
+  const { kind, namespace } = query;
+  const name = kindText(kind);
+  const resource = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const said = status.message ? `: ${status.message}` : '';
+  switch (status.code) {
+    case 404:
+      return `${name} is not served by the cluster (404${said}). Install its CustomResourceDefinition; the cache keeps trying.`;
+    case 403:
+      return `not allowed to ${verb} ${name}${where} (403${said}). Grant get, list and watch on ${resource}${where}; the cache keeps trying.`;
+    case 401:
+      return `the cluster does not accept the credentials used to ${verb} ${name}${where} (401${said}). Check token or certificate; the cache keeps trying.`;
+    case 429:
+    case 503:
+      return `the server asks to wait before a ${verb} of ${name}${where} (${status.code}${said}); the cache keeps trying.`;
+    default:
+      return `${verb} of ${name}${where} failed (${status.code}${said}); the cache keeps trying.`;
+  }
+}
+
+export function connectionText(query: ReflectorQuery, verb: 'list' | 'watch', detail: string): string {
+  const where = query.namespace === undefined ? '' : ` in namespace ${query.namespace}`;
+  return `${verb} of ${kindText(query.kind)}${where} failed: ${detail}; the cache keeps trying.`;
+}
