@@ -1,4 +1,4 @@
-import type { Kind, PolicyRule } from '@slipway/kube';
+import type { DefinedKind, PolicyRule } from '@slipway/kube';
 
 import type { Controller } from './controller/controller.ts';
 
@@ -14,7 +14,7 @@ export interface OperatorDescription {
   /** One sentence: what its user gets. */
   readonly summary: string;
   /** The kinds it defines; each becomes a CRD. */
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly DefinedKind[];
   /** Exactly what it needs on the cluster, beyond what every manager needs (leases, events). */
   readonly permissions: readonly PolicyRule[];
   /** Its settings. Default: none. */
