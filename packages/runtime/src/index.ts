@@ -20,7 +20,6 @@ export * from './manager/manager.ts';
 export type { ServerAddress } from './manager/http-server.ts';
 export type { ClusterTarget } from './manager/open-cluster.ts';
 export * from './webhooks/configurations.ts';
-export * from './webhooks/json-patch.ts';
 export type { WebhookOptions } from './webhooks/running-webhooks.ts';
 export * from './webhooks/webhook-router.ts';
 export * from './webhooks/webhook.ts';

@@ -14,15 +14,6 @@ export function requeue(): Requeue {
   return { backoff: true };
 }
 
-/** `value` seconds in milliseconds. */
-export const seconds = (value: number): number => value * 1000;
-
-/** `value` minutes in milliseconds. */
-export const minutes = (value: number): number => value * 60_000;
-
-/** `value` hours in milliseconds. */
-export const hours = (value: number): number => value * 3_600_000;
-
 /** A failure no retry mends: the key is looked at again only when something about it changes. */
 export class TerminalError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {

@@ -1,7 +1,6 @@
-import type { Clock, KubeObject } from '@slipway/kube';
+import { type Clock, createJsonPatch, type KubeObject } from '@slipway/kube';
 
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
-import { jsonPatchBetween } from './json-patch.ts';
 import type { AdmissionRequest, Denial, Operation, Verdict, WebhookContext, WebhookDefinition } from './webhook.ts';
 
 export interface WebhookAnswer {
@@ -95,7 +94,7 @@ export class WebhookRouter {
       }
       const result = (await definition.mutate(request, context)) ?? request.object;
       if (isVerdict(result)) return { uid, ...verdictFields(result) };
-      const patch = jsonPatchBetween(original, result);
+      const patch = createJsonPatch(original, result);
       if (patch.length === 0) return { uid, allowed: true };
       const encoded = Buffer.from(JSON.stringify(patch)).toString('base64');
       return { uid, allowed: true, patchType: 'JSONPatch', patch: encoded };

@@ -1,4 +1,4 @@
-import type { Cache, Client, Clock, Kind, KubeObject, ObjectOf } from '@slipway/kube';
+import type { Cache, Client, Clock, FieldProblem, Kind, KubeObject, ObjectOf } from '@slipway/kube';
 
 import type { Logger } from '../log/logger.ts';
 
@@ -37,12 +37,6 @@ export interface Denial {
   readonly code: number;
   readonly reason: string;
   readonly causes?: readonly FieldProblem[];
-}
-
-export interface FieldProblem {
-  /** Path such as `spec.replicas`. */
-  readonly field: string;
-  readonly message: string;
 }
 
 /** Yes, with a word of warning. */

@@ -1,0 +1,76 @@
+import {
+  Conditions,
+  type DeepReadonly,
+  defineKind,
+  Deployment,
+  minutes,
+  type ObjectOf,
+  ready,
+  toCustomResourceDefinition,
+  Type,
+} from '@slipway/kube';
+import { controller, requeueAfter, startManager } from '@slipway/runtime';
+
+export const Website = defineKind({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Website',
+  scope: 'Namespaced',
+  spec: Type.Object({ image: Type.String(), replicas: Type.Integer({ minimum: 0, default: 1 }) }),
+  status: Type.Object({ url: Type.Optional(Type.String()), conditions: Conditions }),
+  columns: [{ name: 'Ready', path: '.status.conditions[?(@.type=="Ready")].status' }],
+});
+type Website = DeepReadonly<ObjectOf<typeof Website>>;
+
+export const websites = controller({
+  name: 'website',
+  for: Website,
+  owns: [Deployment],
+  async reconcile({ cache, client, log }, key) {
+    const site = await cache.get(Website, key);
+    if (!site) return;
+    await client.apply(deploymentFor(site), { owner: site });
+    const running = (await cache.get(Deployment, key))?.status?.readyReplicas ?? 0;
+    const enough = running >= site.spec.replicas;
+    await client.setStatus(site, {
+      url: `http://${key.name}.${key.namespace}.svc`,
+      conditions: [
+        enough
+          ? ready(true, 'Deployed', `${running} replicas are running`)
+          : ready(
+              false,
+              'Starting',
+              `${running} of ${site.spec.replicas} replicas are running; look at the Pods if it stays so`,
+            ),
+      ],
+    });
+    log.info('website is as it should be', { running });
+    return requeueAfter(minutes(10));
+  },
+});
+
+function deploymentFor(site: Website): Deployment {
+  const { name = '', namespace } = site.metadata;
+  const labels = { 'app.kubernetes.io/name': name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas: site.spec.replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: site.spec.image }] } },
+    },
+  };
+}
+
+if (import.meta.main) {
+  await using manager = await startManager({
+    controllers: [websites],
+    leaderElection: true,
+    health: { port: 8081 },
+    signals: true,
+  });
+  await manager.cluster().client.apply(toCustomResourceDefinition(Website));
+  await manager.stopped;
+}
