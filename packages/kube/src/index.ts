@@ -5,6 +5,10 @@ export type { CallInfo, CallOutcome, ClientInstrument, Verb } from './client/req
 export { collectionPath, objectPath, withQuery } from './client/resource-path.ts';
 export * from './clock.ts';
 export * from './conditions.ts';
+export { ConfigError } from './config/config-error.ts';
+export { connect, findConnection, type Cluster, type ConnectOptions } from './config/connect.ts';
+export { inClusterConnection, isInCluster, type InClusterOptions } from './config/in-cluster.ts';
+export { loadKubeConfig, type KubeConfig, type KubeConfigOptions } from './config/kube-config.ts';
 export * from './connection.ts';
 export * from './duration.ts';
 export * from './equality.ts';
