@@ -1,4 +1,5 @@
-import { strategyOf } from './kinds/strategy-of.ts';
+import { conversionOf, storageOf } from './kinds/conversions.ts';
+import { columnsOf, strategyOf } from './kinds/strategy-of.ts';
 import { Registry } from './registry.ts';
 import type { Resource } from './resource.ts';
 import { builtinResources, type BuiltinResourceData } from './schema/builtin-resources.ts';
@@ -15,11 +16,16 @@ const anything: Schema = { type: 'object', preserveUnknownFields: true };
 function resourceOf(data: BuiltinResourceData): Resource {
   const { group, version, kind, plural } = data;
   let strategy: Resource['strategy'] | undefined;
+  const conversion = conversionOf(group, version, kind);
   return {
     ...data,
     listKind: `${kind}List`,
-    storageId: group ? `${plural}.${group}` : plural,
-    storageVersion: version,
+    ...(storageOf(group, plural, version) ?? {
+      storageId: group ? `${plural}.${group}` : plural,
+      storageVersion: version,
+    }),
+    ...(conversion ? { conversion } : {}),
+    columns: columnsOf(data),
     custom: false,
     get schema() {
       return builtinSchema(group, version, kind) ?? anything;

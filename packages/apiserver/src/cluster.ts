@@ -1,13 +1,22 @@
 import { writeFile } from 'node:fs/promises';
+import type { UserInfo } from './auth/auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { systemClock, type Clock } from './clock.ts';
+import { startControllers, type ControllerMode } from './controllers/start-controllers.ts';
+import { followCrds } from './crd-follower.ts';
 import { Faults, type FaultRule, type Interceptor } from './faults.ts';
 import { listen, type Listener } from './http/http-server.ts';
 import { inProcessTransport, type InProcessOptions, type InProcessTransport } from './in-process.ts';
 import { kubeconfigText } from './kubeconfig.ts';
+import { localClient } from './local-client.ts';
+import { applyManifests, readManifests, type Manifest } from './manifests.ts';
+import type { ApiObject } from './object.ts';
 import { systemRandom, type Random } from './random.ts';
 import { ApiServer } from './server.ts';
-import { Store, type Change, type HistoryOptions } from './store/store.ts';
+import { createStartUpObjects } from './start-up-objects.ts';
+import { sqliteStorage } from './store/sqlite-storage.ts';
+import type { ChangeType } from './store/storage.ts';
+import { Store, type HistoryOptions } from './store/store.ts';
 
 export interface ClusterOptions {
   /** Listen on this port; 0 takes any free one. Default: no socket at all. */
@@ -18,8 +27,32 @@ export interface ClusterOptions {
   readonly clock?: Clock;
   /** Default: the randomness of the machine. */
   readonly random?: Random;
+  /** Keep everything in a SQLite file in this directory. Default: in memory only. */
+  readonly dataDir?: string;
+  /** `process` (default): acknowledged writes survive the death of the process. `power`: of the machine too, at the price of a disk flush per write. */
+  readonly durability?: 'process' | 'power';
+  /** Applied before anything else. */
+  readonly crds?: readonly Manifest[];
+  /** Applied after the CRDs; a second start with the same ones changes nothing. */
+  readonly manifests?: readonly Manifest[];
+  /** Which controllers run. Default `core`. */
+  readonly controllers?: ControllerMode;
+  /** Hears what controllers could not do. Default: nobody. */
+  readonly log?: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly faults?: readonly FaultRule[];
   readonly history?: HistoryOptions;
+}
+
+/** A stored write, as observers see it. */
+export interface ObservedChange {
+  readonly revision: number;
+  readonly type: ChangeType;
+  /** Such as `deployments.apps`. */
+  readonly storageId: string;
+  /** What was stored; for DELETED what was removed. Never change it. */
+  readonly object: ApiObject;
+  /** What was stored before. */
+  readonly previous: ApiObject | undefined;
 }
 
 /** A running cluster. */
@@ -41,30 +74,59 @@ export interface Cluster {
   /** Called before and after the effect of every request; `'drop'` or throwing breaks the connection there. */
   intercept(interceptor: Interceptor): () => void;
   /** Called inside every stored write, with the stored object. */
-  observe(observer: (change: Change) => void): () => void;
+  observe(observer: (change: ObservedChange) => void): () => void;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+const apiserverUser: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
+const controllerUser: UserInfo = {
+  name: 'system:kube-controller-manager',
+  groups: ['system:masters', 'system:authenticated'],
+};
 
 /** Starts a cluster in this process. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const store = new Store({ clock, ...(options.history ? { history: options.history } : {}) });
-  const faults = new Faults(clock, options.faults);
-  const server = new ApiServer({ registry: builtinRegistry(), store, clock, random, faults });
+  const manifests = await readManifests([...(options.crds ?? []), ...(options.manifests ?? [])]);
+  const registry = builtinRegistry();
+  const store = new Store({
+    clock,
+    ...(options.history ? { history: options.history } : {}),
+    ...(options.dataDir
+      ? { storage: sqliteStorage({ directory: options.dataDir, survive: options.durability ?? 'process' }) }
+      : {}),
+  });
+  const faults = new Faults(clock);
+  const server = new ApiServer({ registry, store, clock, random, faults });
+  const own = localClient(server, { user: apiserverUser, userAgent: 'kube-apiserver' });
+  followCrds({ store, registry, client: own, clock });
+  await createStartUpObjects(own);
+  await applyManifests(server, manifests);
+  const controllers = startControllers({
+    client: localClient(server, { user: controllerUser }),
+    clock,
+    random,
+    mode: options.controllers ?? 'core',
+    ...(options.log ? { log: options.log } : {}),
+  });
   let listener: Listener | undefined;
   if (options.port !== undefined) {
     listener = await listen(server, { port: options.port, host: options.host ?? '127.0.0.1' });
   }
+  // Faults begin when the cluster is up: a rule must not hit the start itself.
+  for (const rule of options.faults ?? []) faults.add(rule);
   const url = listener?.url ?? 'http://cluster.invalid';
   const kubeconfig = kubeconfigText({ server: url });
   const transport = inProcessTransport(server);
   let stopping: Promise<void> | undefined;
   const stop = () => {
     stopping ??= (async () => {
+      controllers.stop();
       await transport.close();
       await listener?.close();
+      server.close();
       store.close();
     })();
     return stopping;
@@ -82,7 +144,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     compact: (revision) => store.compact(revision),
     faults,
     intercept: (interceptor) => faults.intercept(interceptor),
-    observe: (observer) => store.observe(observer),
+    observe: (observer) =>
+      store.observe(({ revision, type, storageId, entry, previous }) =>
+        observer({ revision, type, storageId, object: entry.object, previous: previous?.object }),
+      ),
     stop,
     [Symbol.asyncDispose]: stop,
   };

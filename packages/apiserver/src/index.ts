@@ -1,4 +1,6 @@
-export { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
+export { startCluster, type Cluster, type ClusterOptions, type ObservedChange } from './cluster.ts';
+export type { ControllerMode } from './controllers/start-controllers.ts';
+export type { Manifest } from './manifests.ts';
 export {
   Faults,
   ConnectionLost,
@@ -10,7 +12,7 @@ export {
 } from './faults.ts';
 export type { InProcessTransport } from './in-process.ts';
 export { ApiServer, type ApiRequest, type ApiResponse, type StreamSink } from './server.ts';
-export type { Change, HistoryOptions } from './store/store.ts';
+export type { HistoryOptions } from './store/store.ts';
 export type { UserInfo } from './auth/auth.ts';
 export type { ApiObject, Metadata } from './object.ts';
 export { systemClock, type Clock, type Timer } from './clock.ts';

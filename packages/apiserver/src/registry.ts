@@ -51,6 +51,22 @@ export class Registry {
 
   /** Removes every version that uses a storage id. */
   remove(storageId: string): void {
+    if (this.#drop(storageId)) this.#changed();
+  }
+
+  /** Serves these versions of a storage id and no others. */
+  replace(storageId: string, resources: Iterable<Resource>): void {
+    this.#drop(storageId);
+    this.put(resources);
+  }
+
+  /** Calls `listener` after every change; returns how to stop that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #drop(storageId: string): boolean {
     let removed = false;
     for (const [path, resource] of this.#byPath) {
       if (resource.storageId !== storageId) continue;
@@ -58,13 +74,7 @@ export class Registry {
       this.#byKind.delete(`${resource.group}/${resource.version}/${resource.kind}`);
       removed = true;
     }
-    if (removed) this.#changed();
-  }
-
-  /** Calls `listener` after every change; returns how to stop that. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return removed;
   }
 
   #add(resource: Resource): void {

@@ -71,6 +71,8 @@ export class ApiServer {
   readonly faults: Faults;
   readonly #core: Core;
   readonly #other: ReturnType<typeof otherPaths>;
+  readonly #streams = new Set<() => void>();
+  #closed = false;
 
   constructor(options: ApiServerOptions) {
     this.registry = options.registry;
@@ -88,10 +90,17 @@ export class ApiServer {
     this.#other = otherPaths(this.#core);
   }
 
+  /** Ends all watches and answers no more requests. */
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#streams) end();
+  }
+
   /** Answers a request. Rejects only when a fault breaks the connection; every refusal is an answer. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
     // Watchers are called inside a write; a request one of them sends must not be handled before that write is done.
     await undefined;
+    if (this.#closed) throw new ConnectionLost('the server is closed');
     const warnings: string[] = [];
     let response: ApiResponse;
     try {
@@ -100,7 +109,45 @@ export class ApiServer {
       if (error instanceof ConnectionLost) throw error;
       response = failureOf(error);
     }
-    return { ...response, headers: { ...commonHeaders(warnings), ...response.headers } };
+    const headers = { ...commonHeaders(warnings), ...response.headers };
+    return response.stream
+      ? { ...response, headers, stream: this.#tracked(response.stream) }
+      : { ...response, headers };
+  }
+
+  /** Streams end with the server. */
+  #tracked(start: NonNullable<ApiResponse['stream']>): NonNullable<ApiResponse['stream']> {
+    return (sink) => {
+      let running: { close(): void } | undefined;
+      const forget = () => this.#streams.delete(end);
+      const end = () => {
+        forget();
+        running?.close();
+        sink.end();
+      };
+      this.#streams.add(end);
+      running = start({
+        write: (chunk) => sink.write(chunk),
+        end() {
+          forget();
+          sink.end();
+        },
+        ...(sink.fail
+          ? {
+              fail(error: Error) {
+                forget();
+                sink.fail!(error);
+              },
+            }
+          : {}),
+      });
+      return {
+        close() {
+          forget();
+          running.close();
+        },
+      };
+    };
   }
 
   async #answer(request: ApiRequest, warnings: string[]): Promise<ApiResponse> {

@@ -13,8 +13,12 @@ export interface UserInfo {
 export interface Credentials {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The verified client certificate of a TLS connection: CN and the O values of its subject. */
-  readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** The verified client certificate of a TLS connection: CN and the O values of its subject, and its SHA-256 digest in hexadecimal. */
+  readonly clientCertificate?: {
+    readonly commonName: string;
+    readonly organizations: readonly string[];
+    readonly sha256?: string;
+  };
   /** Set by in-process callers, who say themselves who they are; never set for a request that came over a socket. */
   readonly user?: UserInfo;
 }

@@ -123,7 +123,7 @@ export function aggregated(groups: readonly ServedGroup[], core: boolean, apiVer
     metadata: {},
     items: groups
       .filter(({ name }) => (name === '') === core)
-      .map((group) => ({
+      .map((group): JsonObject => ({
         metadata: group.name ? { name: group.name } : {},
         versions: group.versions.map(({ version, resources }) => ({
           version,

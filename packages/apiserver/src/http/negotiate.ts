@@ -69,7 +69,7 @@ export function negotiate(options: NegotiationOptions): Representation {
     // Every client that offers protobuf reads JSON too and looks at the answer's content type.
     return { ...base, format: media === 'application/yaml' ? 'yaml' : 'json', ...(as ? { as } : {}) };
   }
-  throw notAcceptable(types, known);
+  throw notAcceptable(builtinTypes, known);
 }
 
 /** `undefined`: none asked for; `null`: one that cannot be had. */

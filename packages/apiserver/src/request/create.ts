@@ -20,7 +20,7 @@ const nameAttempts = 8;
 /** POST to a collection. */
 export async function create(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'CreateOptions');
-  const object = await decodeObject(request, options.fieldValidation);
+  const object = decodeObject(request, options.fieldValidation);
   matchNamespace(object, request);
   if (request.resource.strategy.statusField) delete object['status'];
   trackedFields(core, request, { live: undefined, next: object, options });

@@ -1,5 +1,8 @@
-import { badRequest } from '../api-error.ts';
-import type { ApiObject } from '../object.ts';
+import { badRequest, invalid } from '../api-error.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
+import { GoTypeError } from '../schema/check-types.ts';
+import { conformBody, conformToBuiltin, decodeBody } from '../schema/decode.ts';
+import { pruneUnknown } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { header, type ResourceRequest } from './core.ts';
 import type { FieldValidation } from './options.ts';
@@ -14,22 +17,73 @@ export interface ExpectedKind {
 }
 
 /** The body as an object: decoded, checked for unknown fields, completed with what Go would print, defaulted. */
-export async function decodeObject(
+export function decodeObject(
   request: ResourceRequest,
   validation: FieldValidation,
   expected: ExpectedKind = request.resource,
-): Promise<ApiObject> {
-  void header;
-  void validation;
-  let object: ApiObject;
-  try {
-    object = JSON.parse(Buffer.from(request.body ?? []).toString()) as ApiObject;
-  } catch {
-    throw badRequest('json parse error');
+): ApiObject {
+  const decoded = decodeBody(request.body ?? new Uint8Array(), header(request, 'content-type'), expected);
+  const { object, unknownFields } = expected.custom
+    ? pruneCustom(decoded.object, expected)
+    : conformBody(decoded.object, expected);
+  const problems = [...decoded.strictErrors, ...unknownFields.map((path) => `unknown field "${path}"`)];
+  if (problems.length > 0) {
+    if (validation === 'Strict') {
+      throw badRequest(
+        `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: strict decoding error: ${problems.join(', ')}`,
+      );
+    }
+    if (validation === 'Warn') request.warnings.push(...problems);
   }
-  object.apiVersion = expected.group ? `${expected.group}/${expected.version}` : expected.version;
-  object.kind = expected.kind;
   object.metadata ??= {};
   if (expected === request.resource) request.resource.strategy.applyDefaults(object);
   return object;
+}
+
+/** The same for the result of a patch, where a mistake is the patch's. */
+export function conformPatched(
+  request: ResourceRequest,
+  document: JsonObject,
+  validation: FieldValidation,
+  expected: ExpectedKind = request.resource,
+): ApiObject {
+  let conformed: { object: ApiObject; unknownFields: string[] };
+  try {
+    const given = { ...document, metadata: document['metadata'] ?? {} } as unknown as ApiObject;
+    conformed = expected.custom
+      ? pruneCustom(given, expected)
+      : conformToBuiltin(given, expected.schema, expected.kind);
+  } catch (error) {
+    if (!(error instanceof GoTypeError)) throw error;
+    throw invalidPatch(document, error.message);
+  }
+  const problems = conformed.unknownFields.map((path) => `unknown field "${path}"`);
+  if (problems.length > 0) {
+    if (validation === 'Strict') throw invalidPatch(document, `strict decoding error: ${problems.join(', ')}`);
+    if (validation === 'Warn') request.warnings.push(...problems);
+  }
+  const { object } = conformed;
+  object.metadata ??= {};
+  if (expected === request.resource) request.resource.strategy.applyDefaults(object);
+  return object;
+}
+
+function pruneCustom(object: ApiObject, expected: ExpectedKind): { object: ApiObject; unknownFields: string[] } {
+  if (typeof object.metadata !== 'object' || object.metadata === null || Array.isArray(object.metadata)) {
+    throw badRequest(
+      `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: metadata is not an object`,
+    );
+  }
+  return pruneUnknown(object, expected.schema);
+}
+
+function invalidPatch(document: JsonObject, problem: string): Error {
+  const sorted = Object.fromEntries(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return invalid({ group: '', plural: '', kind: '' }, '', [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'patch',
+      detail: `Invalid value: ${JSON.stringify(JSON.stringify(sorted))}: ${problem}`,
+    },
+  ]);
 }

@@ -1,13 +1,36 @@
 import { badRequest } from '../api-error.ts';
-import type { JsonObject } from '../object.ts';
-import type { ResourceRequest } from './core.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
+import { decodeProtobuf, ProtobufError } from '../protobuf/decode.ts';
+import { conformBody, decodeBody, mediaType } from '../schema/decode.ts';
+import { header, type ResourceRequest } from './core.ts';
 
-/** An options object in the body of a DELETE; undefined when there is no body. */
-export async function decodeOptions(request: ResourceRequest, kind: string): Promise<JsonObject | undefined> {
+/** DeleteOptions in a body; undefined when there is no body. */
+export function decodeOptions(request: ResourceRequest): JsonObject | undefined {
   if (!request.body?.length) return undefined;
-  try {
-    return JSON.parse(Buffer.from(request.body).toString()) as JsonObject;
-  } catch {
-    throw badRequest(`invalid ${kind}`);
+  const expected = { group: '', version: 'v1', kind: 'DeleteOptions', custom: false };
+  const object = { ...untyped(request, request.body), apiVersion: 'v1', kind: expected.kind };
+  return conformBody(object as ApiObject, expected).object as unknown as JsonObject;
+}
+
+/** Clients write these options in the group they talk to, in `v1` or in `meta.k8s.io/v1`: it is one kind, so the version is not looked at. */
+function untyped(request: ResourceRequest, body: Uint8Array): Partial<ApiObject> {
+  const contentType = header(request, 'content-type');
+  if (mediaType(contentType) === 'application/vnd.kubernetes.protobuf') {
+    try {
+      return decodeProtobuf(body).object as unknown as Partial<ApiObject>;
+    } catch (error) {
+      if (error instanceof ProtobufError) throw badRequest(error.message);
+      throw error;
+    }
   }
+  const text = Buffer.from(body).toString();
+  const [, apiVersion = 'v1'] = /["']?apiVersion["']?\s*:\s*["']?([^"',\s}]+)/.exec(text) ?? [];
+  const slash = apiVersion.indexOf('/');
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+  return decodeBody(body, contentType, {
+    group,
+    version: apiVersion.slice(slash + 1),
+    kind: 'DeleteOptions',
+    custom: false,
+  }).object;
 }

@@ -16,7 +16,7 @@ import { inVersion } from './versions.ts';
 
 /** DELETE of one object. */
 export async function remove(core: Core, request: ResourceRequest): Promise<Answer> {
-  const body = await decodeOptions(request, 'DeleteOptions');
+  const body = decodeOptions(request);
   const options = deleteOptions(request, body);
   warnAboutOrphans(request, options);
   return removeObject(core, request, options);
@@ -25,7 +25,7 @@ export async function remove(core: Core, request: ResourceRequest): Promise<Answ
 /** DELETE of a collection: every object on its own, the answer is the list as it was. */
 export async function removeCollection(core: Core, request: ResourceRequest): Promise<Answer> {
   const { resource } = request;
-  const options = deleteOptions(request, await decodeOptions(request, 'DeleteOptions'));
+  const options = deleteOptions(request, decodeOptions(request));
   const lookup = listOptions(request.query);
   const selection = selectionOf(resource, request.namespace, lookup);
   const { entries, metadata } = await pageOf(core, resource, selection, lookup);
@@ -113,11 +113,22 @@ function effectiveGrace(resource: Resource, object: ApiObject, grace: number): n
   return object.metadata.deletionTimestamp && left !== undefined ? Math.min(left, grace) : grace;
 }
 
-/** Namespaces stay until their content is gone, although that is not written in `metadata.finalizers`. */
+/** Namespaces and CRDs stay until their content is gone, although that is not written in `metadata.finalizers`. */
 function keepsItself(resource: Resource, object: ApiObject): boolean {
-  if (resource.group !== '' || resource.plural !== 'namespaces') return false;
+  if (isCrd(resource)) return !object.metadata.deletionTimestamp;
+  if (!isNamespace(resource)) return false;
   return Boolean((object['spec'] as { finalizers?: string[] } | undefined)?.finalizers?.length);
 }
+
+function isNamespace(resource: Resource): boolean {
+  return resource.group === '' && resource.plural === 'namespaces';
+}
+
+function isCrd(resource: Resource): boolean {
+  return resource.group === 'apiextensions.k8s.io' && resource.plural === 'customresourcedefinitions';
+}
+
+const instancesFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 function markTerminating(
   core: Core,
@@ -137,19 +148,14 @@ function markTerminating(
       ? core.clock.now()
       : Date.parse(metadata.deletionTimestamp!) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     metadata.deletionTimestamp = kubeTime(start + graceSeconds * 1000);
-    if (!marksWithoutGrace(resource)) metadata.deletionGracePeriodSeconds = graceSeconds;
+    // These two have a deletion of their own that writes the time only.
+    if (!isNamespace(resource) && !isCrd(resource)) metadata.deletionGracePeriodSeconds = graceSeconds;
   }
-  if (first && metadata.generation) metadata.generation += 1;
+  if (first && isCrd(resource)) {
+    metadata.finalizers = [...finalizers.filter((name) => name !== instancesFinalizer), instancesFinalizer];
+  } else if (first && metadata.generation) metadata.generation += 1;
   resource.strategy.markTerminating?.(marked, strategyContext(core, false));
   return marked;
-}
-
-/** These two have a deletion of their own that writes the time only. */
-function marksWithoutGrace(resource: Resource): boolean {
-  return (
-    (resource.group === '' && resource.plural === 'namespaces') ||
-    (resource.group === 'apiextensions.k8s.io' && resource.plural === 'customresourcedefinitions')
-  );
 }
 
 /** Propagation policies are finalizers the garbage collector looks for. */

@@ -9,7 +9,7 @@ import { change, keepSystemFields, matchIdentity } from './update.ts';
 /** PUT to `namespaces/x/finalize`: takes `spec.finalizers` alone; an empty list lets a terminating namespace go. */
 export async function finalizeNamespace(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'UpdateOptions');
-  const body = await decodeObject(request, options.fieldValidation);
+  const body = decodeObject(request, options.fieldValidation);
   matchIdentity(body, request);
   return change(core, request, {
     options,

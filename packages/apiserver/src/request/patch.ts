@@ -1,12 +1,16 @@
 import { ApiError, badRequest } from '../api-error.ts';
 import { notImplemented } from '../http/misses.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
+import { conformToBuiltin } from '../schema/decode.ts';
+import { pruneUnknown } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
+import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
 import type { Answer } from './answer.ts';
 import { header, type Core, type ResourceRequest } from './core.ts';
-import { decodeObject } from './decode-object.ts';
-import { trackedFields } from './field-ownership.ts';
-import { writeOptions } from './options.ts';
+import { createDecoded, matchNamespace } from './create.ts';
+import { conformPatched } from './decode-object.ts';
+import { appliedObject, trackedFields } from './field-ownership.ts';
+import { writeOptions, type WriteOptions } from './options.ts';
 import { change, keepOtherHalf, keepSystemFields, matchIdentity } from './update.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
@@ -43,16 +47,18 @@ export function patchType(request: ResourceRequest): PatchType {
 export async function patch(core: Core, request: ResourceRequest): Promise<Answer> {
   const type = patchType(request);
   const options = writeOptions(request, 'PatchOptions', type === 'apply');
+  if (type === 'apply') return apply(core, request, options);
+  const body = patchBody(request);
   return change(core, request, {
     options,
-    async next(live) {
-      const document = await patchedDocument(request, type, live, request.resource.schema);
-      const next = await decodeObject(
-        { ...request, body: Buffer.from(JSON.stringify(document)), headers: { 'content-type': 'application/json' } },
-        options.fieldValidation,
-      );
+    next(live) {
+      const document = patchedDocument(type, body, live, request.resource.schema);
+      const next = conformPatched(request, document, options.fieldValidation);
       matchIdentity(next, request);
+      const { uid } = next.metadata;
       keepSystemFields(next, live);
+      // A wrong uid is a mistake to be told, not a system field to be kept.
+      if (uid) next.metadata.uid = uid;
       keepOtherHalf(next, live, request);
       trackedFields(core, request, { live, next, options });
       return next;
@@ -60,29 +66,81 @@ export async function patch(core: Core, request: ResourceRequest): Promise<Answe
   });
 }
 
-/** The document a patch makes out of another one. */
-export async function patchedDocument(
-  request: ResourceRequest,
-  type: PatchType,
-  document: ApiObject,
-  schema: Schema,
-): Promise<Json> {
-  void schema;
+async function apply(core: Core, request: ResourceRequest, options: WriteOptions): Promise<Answer> {
+  const { resource } = request;
+  const config = applyBody(request, options);
+  const finish = (merged: ApiObject): ApiObject => {
+    const { object } = resource.custom
+      ? pruneUnknown(merged, resource.schema)
+      : conformToBuiltin(merged, resource.schema, resource.kind);
+    resource.strategy.applyDefaults(object);
+    return object;
+  };
+  return change(core, request, {
+    options,
+    next(live) {
+      const next = structuredClone(appliedObject(core, request, live, config, options, finish));
+      matchIdentity(next, request);
+      if (!config.metadata.resourceVersion) next.metadata.resourceVersion = live.metadata.resourceVersion;
+      const { uid } = next.metadata;
+      keepSystemFields(next, live);
+      if (uid) next.metadata.uid = uid;
+      keepOtherHalf(next, live, request);
+      return next;
+    },
+    missing() {
+      if (request.subresource) return undefined;
+      const object = structuredClone(appliedObject(core, request, undefined, config, options, finish));
+      matchIdentity(object, request);
+      matchNamespace(object, request);
+      if (resource.strategy.statusField) delete object['status'];
+      return createDecoded(core, request, object, options);
+    },
+  });
+}
+
+function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {
   const text = Buffer.from(request.body ?? []).toString();
-  let body: Json;
+  let parsed: { value: Json; strictErrors: string[] };
   try {
-    body = JSON.parse(text) as Json;
+    parsed = parseYaml(text);
+  } catch (error) {
+    if (error instanceof YamlSyntaxError) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+  const { value, strictErrors } = parsed;
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw badRequest('error decoding YAML: the body is not an object');
+  }
+  if (strictErrors.length > 0) {
+    if (options.fieldValidation === 'Strict')
+      throw badRequest(`error strict decoding YAML: ${strictErrors.join(', ')}`);
+    if (options.fieldValidation === 'Warn') request.warnings.push(...strictErrors);
+  }
+  return { ...value, metadata: value['metadata'] ?? {} } as unknown as ApiObject;
+}
+
+/** The JSON in the body of a patch. */
+export function patchBody(request: ResourceRequest): Json {
+  try {
+    return JSON.parse(Buffer.from(request.body ?? []).toString()) as Json;
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`);
   }
-  if (type !== 'merge') throw notImplemented(`${type} patch`);
-  return merged(structuredClone(document) as unknown as Json, body);
 }
 
-function merged(target: Json, change: Json): Json {
-  if (change === null || typeof change !== 'object' || Array.isArray(change)) return change;
+/** The document a patch makes out of another one. */
+export function patchedDocument(type: PatchType, body: Json, document: ApiObject, schema: Schema): JsonObject {
+  void schema;
+  const source = structuredClone(document) as unknown as JsonObject;
+  if (type !== 'merge' && type !== 'apply') throw notImplemented(`${type} patch`);
+  return merged(source, body) as JsonObject;
+}
+
+function merged(target: Json, patch: Json): Json {
+  if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) return patch;
   const result: JsonObject = target && typeof target === 'object' && !Array.isArray(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(change)) {
+  for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else result[key] = merged(result[key] ?? null, value);
   }

@@ -23,7 +23,7 @@ interface PodCondition {
 /** POST to `pods/x/binding`: what a scheduler does. */
 export async function bindPod(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'CreateOptions');
-  const binding = await decodeObject(request, options.fieldValidation, expectedKind(request));
+  const binding = decodeObject(request, options.fieldValidation, expectedKind(request));
   const target = (binding['target'] ?? {}) as { kind?: string; name?: string };
   await change(core, request, {
     options,
@@ -63,7 +63,7 @@ function setScheduled(pod: ApiObject, now: string): void {
 /** POST to `pods/x/eviction`: a deletion that asks the disruption budgets first. */
 export async function evictPod(core: Core, request: ResourceRequest): Promise<Answer> {
   const write = writeOptions(request, 'CreateOptions');
-  const eviction = await decodeObject(request, write.fieldValidation, expectedKind(request));
+  const eviction = decodeObject(request, write.fieldValidation, expectedKind(request));
   const pod = core.store.get('pods', keyOf(request.namespace, request.name))?.object;
   if (!pod) throw notFound(request.resource, request.name);
   const phase = (pod['status'] as { phase?: string } | undefined)?.phase;

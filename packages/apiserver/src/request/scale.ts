@@ -4,10 +4,10 @@ import type { ApiObject } from '../object.ts';
 import { keyOf } from '../store/entry.ts';
 import type { Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
-import { decodeObject } from './decode-object.ts';
+import { conformPatched, decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
-import { patchedDocument, patchType } from './patch.ts';
+import { patchBody, patchedDocument, patchType } from './patch.ts';
 import { change } from './update.ts';
 import { inVersion } from './versions.ts';
 import { expectedKind } from './virtual.ts';
@@ -25,7 +25,7 @@ export async function getScale(core: Core, request: ResourceRequest): Promise<An
 /** PUT to `…/scale`. */
 export async function updateScale(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'UpdateOptions');
-  const scale = await decodeObject(request, options.fieldValidation, expectedKind(request));
+  const scale = decodeObject(request, options.fieldValidation, expectedKind(request));
   if (scale.metadata.name && scale.metadata.name !== request.name) {
     throw badRequest(
       `the name of the object (${scale.metadata.name}) does not match the name on the URL (${request.name})`,
@@ -38,14 +38,11 @@ export async function updateScale(core: Core, request: ResourceRequest): Promise
 export async function patchScale(core: Core, request: ResourceRequest): Promise<Answer> {
   const type = patchType(request);
   const options = writeOptions(request, 'PatchOptions', type === 'apply');
-  return writeScaled(core, request, options, async (live) => {
-    const document = await patchedDocument(request, type, scaleOf(live, request), expectedKind(request).schema);
-    const patched: ResourceRequest = {
-      ...request,
-      body: Buffer.from(JSON.stringify(document)),
-      headers: { ...request.headers, 'content-type': 'application/json' },
-    };
-    return decodeObject(patched, options.fieldValidation, expectedKind(request));
+  const body = patchBody(request);
+  const expected = expectedKind(request);
+  return writeScaled(core, request, options, (live) => {
+    const document = patchedDocument(type, body, scaleOf(live, request), expected.schema);
+    return conformPatched(request, document, options.fieldValidation, expected);
   });
 }
 

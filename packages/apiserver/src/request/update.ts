@@ -1,5 +1,6 @@
 import { badRequest, conflict, invalid, notFound, ApiError } from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
+import { withStoredTimes } from '../apply/managed-fields.ts';
 import { sameValue } from '../kinds/json-access.ts';
 import { validateMetadataUpdate } from '../kinds/metadata.ts';
 import type { ApiObject } from '../object.ts';
@@ -22,7 +23,7 @@ const modified = 'the object has been modified; please apply your changes to the
 /** PUT to an object or its status. */
 export async function update(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'UpdateOptions');
-  const body = await decodeObject(request, options.fieldValidation);
+  const body = decodeObject(request, options.fieldValidation);
   matchIdentity(body, request);
   let first = true;
   return change(core, request, {
@@ -170,7 +171,9 @@ function commit(core: Core, request: ResourceRequest, { entry, next, stored, dry
     return { kind: 'object', status: 200, object: next, resource };
   }
   stored.metadata.resourceVersion = entry.object.metadata.resourceVersion;
-  if (sameValue(stored, entry.object)) return { kind: 'entry', status: 200, entry, resource };
+  if (sameValue(withStoredTimes(stored, entry.object), entry.object)) {
+    return { kind: 'entry', status: 200, entry, resource };
+  }
   if (dryRun) return { kind: 'object', status: 200, object: next, resource };
   const written = core.store.put(resource.storageId, entry.key, stored);
   return { kind: 'entry', status: 200, entry: written, resource };

@@ -14,7 +14,7 @@ export function answerVirtual(core: Core, request: ResourceRequest, parent?: Api
   if (!handler) return undefined;
   return (async () => {
     const options = writeOptions(request, 'CreateOptions');
-    const object = await decodeObject(request, options.fieldValidation, expectedKind(request));
+    const object = decodeObject(request, options.fieldValidation, expectedKind(request));
     if (!subresource) matchNamespace(object, request);
     const answered = await handler({
       resource,
