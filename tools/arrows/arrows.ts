@@ -9,7 +9,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
   apiserver: [],
-  testing: ['apiserver', 'kube', 'runtime'],
+  testing: ['apiserver', 'kube', 'runtime', 'reference-cluster'],
   cli: ['kube', 'runtime', 'manifests', 'operand', 'btp-manager', 'apiserver'],
 };
 

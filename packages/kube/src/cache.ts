@@ -36,6 +36,11 @@ export interface CacheQuery {
 
 /** Which objects of a kind are cached, and what of them. */
 export interface InformerScope<T extends KubeObject = KubeObject> {
+  /**
+   * Keep these objects apart from the kind's main set, under this name: for a second purpose with a selector of its own. Events
+   * come from the returned informer; `get` and `list` read the main set. Default: the main set.
+   */
+  view?: string;
   /** Default: all namespaces. */
   namespaces?: readonly string[];
   labelSelector?: string | Readonly<Record<string, string>>;

@@ -44,7 +44,11 @@ export class MemberWatch implements EventSource {
     key: string,
     kind: Kind,
   ): void {
-    const informer = run.context.cluster.cache.informer(kind, { metadataOnly: true, labelSelector: memberLabel });
+    const informer = run.context.cluster.cache.informer(kind, {
+      view: 'members',
+      metadataOnly: true,
+      labelSelector: memberLabel,
+    });
     run.stops.set(
       key,
       informer.onEvent((event) => {

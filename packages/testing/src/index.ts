@@ -1,1 +1,5 @@
+export * from './crash-sweep.ts';
+export * from './killable-transport.ts';
+export * from './snapshot.ts';
+export * from './test-cluster.ts';
 export * from './virtual-clock.ts';

@@ -73,7 +73,7 @@ class ClusterCache implements Cache {
   informer<K extends Kind>(kind: K, scope: InformerScope<ObjectOf<K>> = {}): Informer<ObjectOf<K>> {
     if (this.#stopped)
       throw new CacheError('Stopped', `${kindText(kind)} cannot be declared: the cache has been stopped`);
-    const id = identity(kind);
+    const id = scope.view === undefined ? identity(kind) : `${identity(kind)}#${scope.view}`;
     let informer = this.#informers.get(id);
     if (informer === undefined) {
       informer = new InformerCore(kind, scope as InformerScope, this.#around);

@@ -88,7 +88,7 @@ export function mergeScope(kind: Kind, first: DeclaredScope, second: DeclaredSco
     throw new CacheError(
       'ScopeConflict',
       `${kindText(kind)} is already cached with ${setting} ${text(present)}, and cannot be cached with ${setting} ${text(value)} too. ` +
-        `Declare it once with a scope that serves both, or use a second cache.`,
+        `Declare it once with a scope that serves both, or give one of them a \`view\` of its own.`,
     );
   }
   return merged as DeclaredScope;

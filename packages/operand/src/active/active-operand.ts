@@ -1,5 +1,5 @@
-import { condition, type ObjectKey, type OwnerReference } from '@slipway/kube';
-import { minutes, requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
+import { condition, type ObjectKey, type OwnerReference, minutes } from '@slipway/kube';
+import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';

@@ -5,8 +5,9 @@ import {
   type DeepReadonly,
   type ObjectKey,
   type OwnerReference,
+  minutes,
 } from '@slipway/kube';
-import { minutes, requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
+import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';

@@ -35,8 +35,16 @@ export function operandController(settings: OperandSettings = {}): Controller {
     for: Operand,
     owns: [ClusterActiveOperand],
     watches: [
-      { kind: ConfigMap, scope: { metadataOnly: true, labelSelector: names.sourceLabel }, map: sourcesOf('ConfigMap') },
-      { kind: Secret, scope: { metadataOnly: true, labelSelector: names.sourceLabel }, map: sourcesOf('Secret') },
+      {
+        kind: ConfigMap,
+        scope: { view: 'sources', metadataOnly: true, labelSelector: names.sourceLabel },
+        map: sourcesOf('ConfigMap'),
+      },
+      {
+        kind: Secret,
+        scope: { view: 'sources', metadataOnly: true, labelSelector: names.sourceLabel },
+        map: sourcesOf('Secret'),
+      },
     ],
     sources: [members],
     concurrency: 4,

@@ -1,6 +1,6 @@
-import type { DeepReadonly, KubeObject } from '@slipway/kube';
+import { type DeepReadonly, type KubeObject, seconds } from '@slipway/kube';
 import { AppliedMemo, failureText, pruneMembers, type InventoryEntry } from '@slipway/manifests';
-import { requeueAfter, seconds, type ReconcileContext, type Requeue } from '@slipway/runtime';
+import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';

@@ -1,6 +1,6 @@
-import { condition } from '@slipway/kube';
+import { condition, minutes } from '@slipway/kube';
 import { planSet, planText, type InventoryEntry } from '@slipway/manifests';
-import { minutes, requeueAfter, type Requeue } from '@slipway/runtime';
+import { requeueAfter, type Requeue } from '@slipway/runtime';
 
 import { toObjectRef } from '../live-refs.ts';
 import { readRevisions, withOwners } from './revisions.ts';

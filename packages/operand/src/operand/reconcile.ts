@@ -1,6 +1,6 @@
-import type { ObjectKey } from '@slipway/kube';
+import { type ObjectKey, minutes, seconds } from '@slipway/kube';
 import { membershipOf, type AppliedMemo } from '@slipway/manifests';
-import { minutes, requeueAfter, seconds, type ReconcileContext, type Requeue } from '@slipway/runtime';
+import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { Operand } from '../api.ts';
 import { fieldManagerOf } from '../names.ts';

@@ -1,0 +1,220 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
+import {
+  createClient,
+  isConditionTrue,
+  CustomResourceDefinition,
+  systemClock,
+  toCustomResourceDefinition,
+  undiciTransport,
+  type Client,
+  type Clock,
+  type DefinedKind,
+  type KubeObject,
+  type Transport,
+} from '@slipway/kube';
+import {
+  startManager,
+  memoryLogger,
+  type Controller,
+  type LogEntry,
+  type Manager,
+  type ManagerOptions,
+} from '@slipway/runtime';
+
+import { VirtualClock } from './virtual-clock.ts';
+
+export interface TestClusterOptions {
+  /** Custom kinds to install before the test begins. */
+  readonly kinds?: readonly DefinedKind[];
+  /** Objects to create before the test begins. */
+  readonly objects?: readonly KubeObject[];
+  /** `core` (default): garbage collection, namespaces, service accounts; `workloads`: also Deployments and simulated pods; `none`. */
+  readonly controllers?: 'none' | 'core' | 'workloads';
+  /** More options for the embedded server; ignored by the reference cluster. */
+  readonly embedded?: Omit<ClusterOptions, 'clock' | 'controllers'>;
+}
+
+/** A cluster of a test's own: embedded on virtual time, or the real API server when `SLIPWAY_CLUSTER=reference`. */
+export interface TestCluster extends AsyncDisposable {
+  readonly type: 'embedded' | 'reference';
+  readonly client: Client;
+  /** The clock the cluster and its managers live on. */
+  readonly clock: Clock;
+  /** The embedded server, for faults and observers; absent on the reference cluster. */
+  readonly embedded?: EmbeddedCluster;
+  /** The way in for one user. Close it when done. */
+  transport(): Transport;
+  /** Runs controllers on the cluster. Their log lines are kept. */
+  run(controllers: readonly Controller[], options?: Partial<ManagerOptions>): Promise<TestManager>;
+  /**
+   * Lets time pass until `check` gives something truthy, and returns it. Virtual time costs nothing; on the reference cluster
+   * it is real. Fails with `what` and the last thing `check` threw.
+   */
+  eventually<T>(what: string, check: () => T | Promise<T>, options?: { withinMs?: number }): Promise<NonNullable<T>>;
+  /** Lets `ms` pass. On the reference cluster only where nothing shorter will do. */
+  advance(ms: number): Promise<void>;
+  install(...kinds: readonly DefinedKind[]): Promise<void>;
+}
+
+export interface TestManager extends AsyncDisposable {
+  readonly manager: Manager;
+  readonly logs: readonly LogEntry[];
+  stop(): Promise<void>;
+}
+
+/** Whether tests run against the real API server. */
+export const onReference: boolean = process.env['SLIPWAY_CLUSTER'] === 'reference';
+
+/** Starts a cluster for one test. */
+export async function testCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
+  return onReference ? await referenceTestCluster(options) : await embeddedTestCluster(options);
+}
+
+async function embeddedTestCluster(options: TestClusterOptions): Promise<TestCluster> {
+  const { startCluster } = await import('@slipway/apiserver');
+  const clock = new VirtualClock();
+  const embedded = await startCluster({ ...options.embedded, clock, controllers: options.controllers ?? 'core' });
+  return await prepare(options, {
+    type: 'embedded',
+    clock,
+    embedded,
+    transport: () => embedded.transportFor({}),
+    async eventually(what, check, { withinMs = 86_400_000 } = {}) {
+      const attempt = new Attempt(what, check);
+      try {
+        await clock.runUntil(() => attempt.succeeds(), withinMs);
+      } catch (error) {
+        throw attempt.failure(error);
+      }
+      return attempt.result();
+    },
+    advance: (ms) => clock.advance(ms),
+    close: () => embedded.stop(),
+  });
+}
+
+async function referenceTestCluster(options: TestClusterOptions): Promise<TestCluster> {
+  const { startReferenceCluster } = await import('@slipway/reference-cluster');
+  const controllers = options.controllers ?? 'core';
+  const cluster = await startReferenceCluster({
+    controllers: controllers !== 'none',
+    ...(controllers === 'workloads' ? { simulateNodes: 1 } : {}),
+  });
+  const transports: Transport[] = [];
+  return await prepare(options, {
+    type: 'reference',
+    clock: systemClock,
+    transport() {
+      const transport = undiciTransport({
+        server: cluster.url,
+        tls: { ca: cluster.ca, clientCertificate: { cert: cluster.adminCert, key: cluster.adminKey } },
+      });
+      transports.push(transport);
+      return transport;
+    },
+    async eventually(what, check, { withinMs = 60_000 } = {}) {
+      const attempt = new Attempt(what, check);
+      const end = systemClock.now() + Math.min(withinMs, 90_000);
+      while (!(await attempt.succeeds())) {
+        if (systemClock.now() > end) throw attempt.failure(undefined);
+        await wait(50);
+      }
+      return attempt.result();
+    },
+    advance: (ms) => wait(ms),
+    async close() {
+      await Promise.all(transports.map((transport) => transport.close()));
+      await cluster.stop();
+    },
+  });
+}
+
+type Basis = Pick<TestCluster, 'type' | 'clock' | 'embedded' | 'transport' | 'eventually' | 'advance'> & {
+  close(): Promise<void>;
+};
+
+async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestCluster> {
+  const client = createClient({ transport: basis.transport(), fieldManager: 'test', clock: basis.clock });
+  const { close, ...rest } = basis;
+  const managers = new Set<TestManager>();
+  const cluster: TestCluster = {
+    ...rest,
+    client,
+    async run(controllers, managerOptions = {}) {
+      const entries: LogEntry[] = [];
+      const manager = await startManager({
+        cluster: { transport: basis.transport() },
+        clock: basis.clock,
+        log: memoryLogger(entries),
+        gracefulStopMs: 5_000,
+        ...managerOptions,
+        controllers,
+      });
+      const running: TestManager = {
+        manager,
+        logs: entries,
+        async stop() {
+          managers.delete(running);
+          await manager.stop();
+        },
+        [Symbol.asyncDispose]: () => running.stop(),
+      };
+      managers.add(running);
+      return running;
+    },
+    async install(...kinds) {
+      for (const kind of kinds) {
+        const crd = toCustomResourceDefinition(kind);
+        await client.apply(crd);
+        await cluster.eventually(`${crd.metadata.name} is established`, async () =>
+          isConditionTrue(await client.get(CustomResourceDefinition, { name: crd.metadata.name! }), 'Established'),
+        );
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...managers].map((manager) => manager.stop()));
+      await close();
+    },
+  };
+  try {
+    await cluster.install(...(options.kinds ?? []));
+    for (const object of options.objects ?? []) await client.create(object);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return cluster;
+}
+
+class Attempt<T> {
+  readonly #what: string;
+  readonly #check: () => T | Promise<T>;
+  #value: T | undefined;
+  #error: unknown;
+
+  constructor(what: string, check: () => T | Promise<T>) {
+    this.#what = what;
+    this.#check = check;
+  }
+
+  async succeeds(): Promise<boolean> {
+    try {
+      this.#value = await this.#check();
+      this.#error = undefined;
+    } catch (error) {
+      this.#value = undefined;
+      this.#error = error;
+    }
+    return Boolean(this.#value);
+  }
+
+  result(): NonNullable<T> {
+    return this.#value as NonNullable<T>;
+  }
+
+  failure(cause: unknown): Error {
+    const detail = this.#error instanceof Error ? `: ${this.#error.message}` : '';
+    return new Error(`waited in vain: ${this.#what}${detail}`, { cause: this.#error ?? cause });
+  }
+}
