@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { LocalClient } from '../local-client.ts';
 import type { Random } from '../random.ts';
 import type { ControllerContext, Log, RunningController } from './controller.ts';
+import { startClusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { startCrdFinalizer } from './crd-finalizer.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
 import { InformerSet } from './informer-set.ts';
@@ -66,6 +67,7 @@ export function startControllers(options: ControllersOptions): RunningController
       startGarbageCollector(context),
       startNamespaceController(context, options),
       startStorageProtection(context),
+      startClusterRoleAggregation(context),
     );
   }
   const simulation = new SimulationRules(options.podStage);

@@ -1,0 +1,68 @@
+import { admitAll, type Admission } from '../admission/admission.ts';
+import type { Clock } from '../clock.ts';
+import type { Random } from '../random.ts';
+import type { Auth, Authorizer } from './auth.ts';
+import { clusterAuthenticator, type StaticToken } from './authenticator.ts';
+import { RoleBindings, rbacAuthorizer } from './rbac.ts';
+import { reviewHandlers } from './reviews.ts';
+import { roleEscalationCheck } from './role-escalation.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
+import type { StoredObjects } from './stored-objects.ts';
+
+export interface ClusterAuthOptions {
+  readonly objects: StoredObjects;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** `AlwaysAllow` (default) or `RBAC`. */
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** What a request without credentials is. Default `admin` with `AlwaysAllow`, `anonymous` with `RBAC`. */
+  readonly withoutCredentials?: 'admin' | 'anonymous' | 'refuse';
+  readonly staticTokens?: readonly StaticToken[];
+  /** Issuer and default audience of ServiceAccount tokens. */
+  readonly issuer?: string;
+  /** PEM of the RSA key that signs ServiceAccount tokens. Default: made when first needed. */
+  readonly serviceAccountKey?: string;
+}
+
+export interface ClusterAuth extends Auth {
+  readonly serviceAccountTokens: ServiceAccountTokens;
+  /** To run with the other admission plugins: nobody grants what they do not have. */
+  readonly escalationCheck: Admission;
+}
+
+const alwaysAllow: Authorizer = { authorize: () => ({ allowed: true }) };
+
+/** Identity and permissions of a cluster. */
+export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
+  const { objects, clock, random } = options;
+  const isRbac = options.authorization === 'RBAC';
+  const bindings = new RoleBindings(objects);
+  const authorizer = isRbac ? rbacAuthorizer(bindings) : alwaysAllow;
+  const serviceAccountTokens = new ServiceAccountTokens({
+    objects,
+    clock,
+    random,
+    ...(options.issuer ? { issuer: options.issuer } : {}),
+    ...(options.serviceAccountKey ? { signingKey: options.serviceAccountKey } : {}),
+  });
+  const shared = { serviceAccountTokens, authorizer, staticTokens: options.staticTokens ?? [] };
+  const tokensOnly = clusterAuthenticator({ ...shared, withoutCredentials: 'refuse' });
+  return {
+    authorizer,
+    serviceAccountTokens,
+    authenticator: clusterAuthenticator({
+      ...shared,
+      withoutCredentials: options.withoutCredentials ?? (isRbac ? 'anonymous' : 'admin'),
+    }),
+    escalationCheck: isRbac ? roleEscalationCheck(bindings, authorizer) : admitAll,
+    virtual: reviewHandlers({
+      authorizer,
+      ...(isRbac ? { bindings } : {}),
+      serviceAccountTokens,
+      identifyToken: async (token) =>
+        tokensOnly.authenticate({ headers: { authorization: `Bearer ${token.replace(/\s+/g, '')}` } }),
+      objects,
+      clock,
+    }),
+  };
+}
