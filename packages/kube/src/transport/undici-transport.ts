@@ -321,7 +321,8 @@ class UndiciTransport implements Transport {
   #describe(error: Error): Error {
     if (error instanceof KubeError) return error;
     const code = (error as { code?: string }).code;
-    const text = error.message || code || error.name;
+    // Node adds advice about its own command-line flags, which is not what is wrong here.
+    const text = error.message.split('; if the root CA')[0] || code || error.name;
     return new KubeError(`no answer from ${this.#origin}${from(this.#connection)}: ${text}${hint(code)}`, {
       reason: code === 'UND_ERR_CONNECT_TIMEOUT' ? 'RequestTimeout' : 'ConnectionFailed',
       cause: error,
