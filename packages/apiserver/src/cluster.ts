@@ -1,5 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { UserInfo } from './auth/auth.ts';
+import type { StaticToken } from './auth/authenticator.ts';
+import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
+import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { startControllers, type ControllerMode } from './controllers/start-controllers.ts';
@@ -13,10 +16,12 @@ import { applyManifests, readManifests, type Manifest } from './manifests.ts';
 import type { ApiObject } from './object.ts';
 import { systemRandom, type Random } from './random.ts';
 import { ApiServer } from './server.ts';
-import { createStartUpObjects } from './start-up-objects.ts';
+import { createMissing, createStartUpObjects } from './start-up-objects.ts';
+import { keyOf } from './store/entry.ts';
 import { sqliteStorage } from './store/sqlite-storage.ts';
 import type { ChangeType } from './store/storage.ts';
 import { Store, type HistoryOptions } from './store/store.ts';
+import type { KeyAndCertificate } from './tls.ts';
 
 export interface ClusterOptions {
   /** Listen on this port; 0 takes any free one. Default: no socket at all. */
@@ -35,6 +40,12 @@ export interface ClusterOptions {
   readonly crds?: readonly Manifest[];
   /** Applied after the CRDs; a second start with the same ones changes nothing. */
   readonly manifests?: readonly Manifest[];
+  /** HTTPS with a certificate authority of its own; the kubeconfig holds the administrator's client certificate. Default false. */
+  readonly tls?: boolean;
+  /** `RBAC`: roles decide, and who sends no credentials over a socket is anonymous. Default `AlwaysAllow`. */
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** Bearer tokens and who sends them. */
+  readonly tokens?: readonly StaticToken[];
   /** Which controllers run. Default `core`. */
   readonly controllers?: ControllerMode;
   /** Hears what controllers could not do. Default: nobody. */
@@ -99,26 +110,50 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       : {}),
   });
   const faults = new Faults(clock);
-  const server = new ApiServer({ registry, store, clock, random, faults });
+  const objects = {
+    lookup: (storageId: string, namespace: string | undefined, name: string) =>
+      store.get(storageId, keyOf(namespace, name))?.object,
+    *scan(storageId: string) {
+      for (const { object } of store.list(storageId)) yield object;
+    },
+  };
+  const auth = clusterAuth({
+    objects,
+    clock,
+    random,
+    authorization: options.authorization ?? 'AlwaysAllow',
+    ...(options.tokens ? { staticTokens: options.tokens } : {}),
+  });
+  const server = new ApiServer({ registry, store, clock, random, faults, auth });
+  const host = options.host ?? '127.0.0.1';
+  const pki = options.tls ? await createPki(clock, host) : undefined;
   const own = localClient(server, { user: apiserverUser, userAgent: 'kube-apiserver' });
   followCrds({ store, registry, client: own, clock });
-  await createStartUpObjects(own);
+  await createStartUpObjects(own, pki?.ca);
+  if (options.authorization === 'RBAC') await createMissing(own, registry, bootstrapPolicy());
   await applyManifests(server, manifests);
   const controllers = startControllers({
     client: localClient(server, { user: controllerUser }),
     clock,
     random,
     mode: options.controllers ?? 'core',
+    rootCa: pki?.ca ?? '',
     ...(options.log ? { log: options.log } : {}),
   });
   let listener: Listener | undefined;
   if (options.port !== undefined) {
-    listener = await listen(server, { port: options.port, host: options.host ?? '127.0.0.1' });
+    const material = pki && { cert: pki.server.certificate, key: pki.server.key, clientCa: pki.ca };
+    listener = await listen(server, { port: options.port, host, ...(material ? { tls: material } : {}) });
   }
   // Faults begin when the cluster is up: a rule must not hit the start itself.
   for (const rule of options.faults ?? []) faults.add(rule);
   const url = listener?.url ?? 'http://cluster.invalid';
-  const kubeconfig = kubeconfigText({ server: url });
+  const kubeconfig = kubeconfigText({
+    server: url,
+    ...(pki
+      ? { certificateAuthority: pki.ca, clientCertificate: pki.admin.certificate, clientKey: pki.admin.key }
+      : {}),
+  });
   const transport = inProcessTransport(server);
   let stopping: Promise<void> | undefined;
   const stop = () => {
@@ -151,4 +186,24 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+interface Pki {
+  /** PEM. */
+  readonly ca: string;
+  readonly server: KeyAndCertificate;
+  readonly admin: KeyAndCertificate;
+}
+
+/** Loaded only when asked for: most clusters have no TLS, and the library takes longer to load than the cluster to start. */
+async function createPki(clock: Clock, host: string): Promise<Pki> {
+  const { createCertificateAuthority, serverNames } = await import('./tls.ts');
+  const authority = await createCertificateAuthority({ clock });
+  const server = await authority.issue({ commonName: 'kube-apiserver', ...serverNames(host), usage: 'server' });
+  const admin = await authority.issue({
+    commonName: 'kubernetes-admin',
+    organizations: ['system:masters'],
+    usage: 'client',
+  });
+  return { ca: authority.certificate, server, admin };
 }

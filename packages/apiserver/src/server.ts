@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { admitAll, type Admission } from './admission/admission.ts';
 import { ApiError, internalError } from './api-error.ts';
-import { permissiveAuth, type Auth, type UserInfo } from './auth/auth.ts';
+import { permissiveAuth, type Auth, type Credentials, type UserInfo } from './auth/auth.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
 import { forbiddenAnswer, unauthorized } from './http/denials.ts';
@@ -30,7 +30,7 @@ export interface ApiRequest {
   /** Who an in-process caller says it is. Socket transports leave it unset. */
   readonly user?: UserInfo;
   /** Subject of a verified client certificate. */
-  readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  readonly clientCertificate?: NonNullable<Credentials['clientCertificate']>;
 }
 
 export interface ApiResponse {

@@ -1,6 +1,7 @@
 import { ApiError } from './api-error.ts';
-import type { LocalClient } from './local-client.ts';
+import type { CollectionAddress, LocalClient } from './local-client.ts';
 import type { ApiObject } from './object.ts';
+import type { Registry } from './registry.ts';
 
 interface StartUpObject {
   readonly group: string;
@@ -64,14 +65,35 @@ function startUpObjects(clientCa: string | undefined): StartUpObject[] {
   ];
 }
 
-/** Creates what is missing. */
+/** Creates the objects of a fresh cluster, as far as they are missing. */
 export async function createStartUpObjects(client: LocalClient, clientCa?: string): Promise<void> {
-  for (const { object, ...resource } of startUpObjects(clientCa)) {
-    const { namespace: inside } = object.metadata;
-    try {
-      await client.create({ ...resource, ...(inside ? { namespace: inside } : {}) }, object);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status.code !== 409) throw error;
-    }
+  for (const { object, ...resource } of startUpObjects(clientCa)) await createOne(client, resource, object);
+}
+
+/** Creates those objects that are not there yet. */
+export async function createMissing(
+  client: LocalClient,
+  registry: Registry,
+  objects: readonly ApiObject[],
+): Promise<void> {
+  for (const object of objects) {
+    const [group, version] = splitVersion(object.apiVersion!);
+    const resource = registry.byKind(group, version, object.kind!);
+    if (!resource) throw new Error(`no resource for ${object.apiVersion} ${object.kind}`);
+    await createOne(client, { group, version, plural: resource.plural }, object);
+  }
+}
+
+function splitVersion(apiVersion: string): [string, string] {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}
+
+async function createOne(client: LocalClient, resource: CollectionAddress, object: ApiObject): Promise<void> {
+  const { namespace: inside } = object.metadata;
+  try {
+    await client.create({ ...resource, ...(inside ? { namespace: inside } : {}) }, object);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.code !== 409) throw error;
   }
 }

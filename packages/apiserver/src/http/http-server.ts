@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -150,8 +151,9 @@ export function tooLarge(): ApiError {
 function certificateOf(incoming: IncomingMessage): Pick<ApiRequest, 'clientCertificate'> {
   const socket = incoming.socket as TLSSocket;
   if (!socket.encrypted || !socket.authorized) return {};
-  const { subject } = socket.getPeerCertificate();
+  const { subject, raw } = socket.getPeerCertificate();
   if (!subject?.CN) return {};
   const organizations = subject.O === undefined ? [] : Array.isArray(subject.O) ? (subject.O as string[]) : [subject.O];
-  return { clientCertificate: { commonName: String(subject.CN), organizations } };
+  const sha256 = createHash('sha256').update(raw).digest('hex');
+  return { clientCertificate: { commonName: String(subject.CN), organizations, sha256 } };
 }

@@ -97,7 +97,13 @@ async function listBytes(
 export async function renderJson(status: number, json: Buffer, representation: Representation): Promise<ApiResponse> {
   if (representation.format === 'yaml') {
     const { stringify } = await import('yaml');
-    const text = stringify(JSON.parse(json.toString()), { indentSeq: false, lineWidth: 0, sortMapEntries: true });
+    const text = stringify(JSON.parse(json.toString()), {
+      indentSeq: false,
+      lineWidth: 0,
+      sortMapEntries: true,
+      // Go's YAML library quotes what YAML 1.1 would take for a date or a boolean.
+      compat: 'yaml-1.1',
+    });
     return { status, headers: { 'content-type': 'application/yaml' }, body: Buffer.from(text) };
   }
   const body = representation.pretty

@@ -2,6 +2,7 @@ import { alreadyExists, badRequest, invalid, plainInternalError, type ApiError }
 import { kubeTime } from '../clock.ts';
 import { validateMetadata } from '../kinds/metadata.ts';
 import type { ApiObject } from '../object.ts';
+import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf } from '../store/entry.ts';
 import { admissionContext, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
@@ -22,7 +23,6 @@ export async function create(core: Core, request: ResourceRequest): Promise<Answ
   const options = writeOptions(request, 'CreateOptions');
   const object = decodeObject(request, options.fieldValidation);
   matchNamespace(object, request);
-  if (request.resource.strategy.statusField) delete object['status'];
   trackedFields(core, request, { live: undefined, next: object, options });
   return createDecoded(core, request, object, options);
 }
@@ -44,7 +44,7 @@ export async function createDecoded(
     dryRun: options.dryRun,
     name: decoded.metadata.name ?? '',
   });
-  const object = await mutate(core, context);
+  let object = await mutate(core, context);
   fillSystemFields(core, object);
   const generated = !object.metadata.name && Boolean(object.metadata.generateName);
   if (generated) object.metadata.name = generateName(core, object.metadata.generateName!);
@@ -52,6 +52,9 @@ export async function createDecoded(
   strategy.prepareForCreate(object, strategies);
   if (strategy.hasGeneration) object.metadata.generation = 1;
   else delete object.metadata.generation;
+  // What the kind's own preparation left out is printed by Go all the same.
+  if (!resource.custom) object = addZeroValues(object, resource.schema);
+  context.object = object;
   const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
   if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
   request.warnings.push(...strategy.warnings(object, undefined));

@@ -79,11 +79,13 @@ function pruneCustom(object: ApiObject, expected: ExpectedKind): { object: ApiOb
 
 function invalidPatch(document: JsonObject, problem: string): Error {
   const sorted = Object.fromEntries(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return invalid({ group: '', plural: '', kind: '' }, '', [
+  const error = invalid({ group: '', plural: '', kind: '' }, '', [
     {
       reason: 'FieldValueInvalid',
       field: 'patch',
       detail: `Invalid value: ${JSON.stringify(JSON.stringify(sorted))}: ${problem}`,
     },
   ]);
+  delete error.status.details!.kind;
+  return error;
 }

@@ -1,15 +1,26 @@
 import { badRequest } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { decodeProtobuf, ProtobufError } from '../protobuf/decode.ts';
-import { conformBody, decodeBody, mediaType } from '../schema/decode.ts';
+import { builtinDefinition } from '../schema/builtin.ts';
+import { GoTypeError } from '../schema/check-types.ts';
+import { conformToBuiltin, decodeBody, mediaType } from '../schema/decode.ts';
 import { header, type ResourceRequest } from './core.ts';
 
 /** DeleteOptions in a body; undefined when there is no body. */
 export function decodeOptions(request: ResourceRequest): JsonObject | undefined {
   if (!request.body?.length) return undefined;
-  const expected = { group: '', version: 'v1', kind: 'DeleteOptions', custom: false };
-  const object = { ...untyped(request, request.body), apiVersion: 'v1', kind: expected.kind };
-  return conformBody(object as ApiObject, expected).object as unknown as JsonObject;
+  const object = {
+    ...untyped(request, request.body),
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+  } as unknown as JsonObject;
+  const schema = builtinDefinition('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions')!;
+  try {
+    return conformToBuiltin(object, schema, 'DeleteOptions').object;
+  } catch (error) {
+    if (error instanceof GoTypeError) throw badRequest(error.message);
+    throw error;
+  }
 }
 
 /** Clients write these options in the group they talk to, in `v1` or in `meta.k8s.io/v1`: it is one kind, so the version is not looked at. */

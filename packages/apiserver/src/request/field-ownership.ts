@@ -2,6 +2,7 @@ import { trackUpdate, applyConfiguration } from '../apply/managed-fields.ts';
 import { kubeTime } from '../clock.ts';
 import type { ApiObject } from '../object.ts';
 import type { Core, ResourceRequest } from './core.ts';
+import type { ExpectedKind } from './decode-object.ts';
 import type { WriteOptions } from './options.ts';
 import { apiVersionOf } from './versions.ts';
 
@@ -9,11 +10,15 @@ export interface Ownership {
   readonly live: ApiObject | undefined;
   readonly next: ApiObject;
   readonly options: Pick<WriteOptions, 'fieldManager'>;
+  /** The kind of the objects, when it is not the resource's own. */
+  readonly expected?: ExpectedKind;
 }
 
 /** Writes into `next` who owns which of its fields after an update by this request's manager. */
-export function trackedFields(core: Core, request: ResourceRequest, { live, next, options }: Ownership): void {
-  const entries = trackUpdate({ ...writeContext(core, request), live, next, manager: options.fieldManager });
+export function trackedFields(core: Core, request: ResourceRequest, ownership: Ownership): void {
+  const { live, next, options, expected } = ownership;
+  const kind = expected && { schema: expected.schema, apiVersion: apiVersionOf(expected), resetFields: [['status']] };
+  const entries = trackUpdate({ ...writeContext(core, request), ...kind, live, next, manager: options.fieldManager });
   if (entries.length > 0) next.metadata.managedFields = entries;
   else delete next.metadata.managedFields;
 }

@@ -1,7 +1,10 @@
 import { ApiError, badRequest } from '../api-error.ts';
-import { notImplemented } from '../http/misses.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
+import { applyJsonPatch, jsonPatchOperations } from '../patch/json-patch.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { conformToBuiltin } from '../schema/decode.ts';
+import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
 import { pruneUnknown } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
@@ -59,7 +62,7 @@ export async function patch(core: Core, request: ResourceRequest): Promise<Answe
       keepSystemFields(next, live);
       // A wrong uid is a mistake to be told, not a system field to be kept.
       if (uid) next.metadata.uid = uid;
-      keepOtherHalf(next, live, request);
+      keepOtherHalf(core, next, live, request);
       trackedFields(core, request, { live, next, options });
       return next;
     },
@@ -85,7 +88,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
       const { uid } = next.metadata;
       keepSystemFields(next, live);
       if (uid) next.metadata.uid = uid;
-      keepOtherHalf(next, live, request);
+      keepOtherHalf(core, next, live, request);
       return next;
     },
     missing() {
@@ -93,7 +96,6 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
       const object = structuredClone(appliedObject(core, request, undefined, config, options, finish));
       matchIdentity(object, request);
       matchNamespace(object, request);
-      if (resource.strategy.statusField) delete object['status'];
       return createDecoded(core, request, object, options);
     },
   });
@@ -123,26 +125,30 @@ function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {
 /** The JSON in the body of a patch. */
 export function patchBody(request: ResourceRequest): Json {
   try {
-    return JSON.parse(Buffer.from(request.body ?? []).toString()) as Json;
+    return parseJson(Buffer.from(request.body ?? []).toString()).value;
   } catch (error) {
-    throw badRequest(`error decoding patch: ${(error as Error).message}`);
+    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
+    throw error;
   }
 }
 
 /** The document a patch makes out of another one. */
 export function patchedDocument(type: PatchType, body: Json, document: ApiObject, schema: Schema): JsonObject {
-  void schema;
-  const source = structuredClone(document) as unknown as JsonObject;
-  if (type !== 'merge' && type !== 'apply') throw notImplemented(`${type} patch`);
-  return merged(source, body) as JsonObject;
-}
-
-function merged(target: Json, patch: Json): Json {
-  if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) return patch;
-  const result: JsonObject = target && typeof target === 'object' && !Array.isArray(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = merged(result[key] ?? null, value);
+  const source = document as unknown as JsonObject;
+  if (type === 'json') return applyJsonPatch(source, jsonPatchOperations(body));
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    const found = Array.isArray(body)
+      ? 'array'
+      : body === null
+        ? 'null'
+        : typeof body === 'boolean'
+          ? 'bool'
+          : typeof body;
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+    );
   }
-  return result;
+  // Applying a scale is merging two numbers; ownership of scales is settled elsewhere.
+  if (type === 'merge' || type === 'apply') return applyMergePatch(source, body);
+  return applyStrategicMergePatch(source, body, schema);
 }

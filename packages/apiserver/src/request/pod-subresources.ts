@@ -7,7 +7,6 @@ import { success, type Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { decodeObject } from './decode-object.ts';
 import { removeObject } from './delete.ts';
-import { trackedFields } from './field-ownership.ts';
 import { deleteOptions, writeOptions } from './options.ts';
 import { change } from './update.ts';
 import { expectedKind } from './virtual.ts';
@@ -28,6 +27,7 @@ export async function bindPod(core: Core, request: ResourceRequest): Promise<Ans
   await change(core, request, {
     options,
     uid: binding.metadata.uid,
+    internal: true,
     next(live) {
       const next = structuredClone(live);
       const spec = next['spec'] as { nodeName?: string };
@@ -39,7 +39,6 @@ export async function bindPod(core: Core, request: ResourceRequest): Promise<Ans
       }
       spec.nodeName = target.name ?? '';
       setScheduled(next, kubeTime(core.clock.now()));
-      trackedFields(core, request, { live, next, options });
       return next;
     },
   });

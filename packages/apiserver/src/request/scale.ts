@@ -1,15 +1,16 @@
 import { badRequest, invalid, notFound } from '../api-error.ts';
+import { trackScale } from '../apply/scale.ts';
 import { readScale, writeScale } from '../kinds/scale.ts';
 import type { ApiObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
 import { keyOf } from '../store/entry.ts';
 import type { Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { conformPatched, decodeObject } from './decode-object.ts';
-import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
 import { patchBody, patchedDocument, patchType } from './patch.ts';
 import { change } from './update.ts';
-import { inVersion } from './versions.ts';
+import { apiVersionOf, inVersion } from './versions.ts';
 import { expectedKind } from './virtual.ts';
 
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
@@ -61,7 +62,14 @@ async function writeScaled(
       const next = structuredClone(live);
       next.metadata.resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       writeScale(next, checkedReplicas(wanted, request), resource);
-      trackedFields(core, request, { live, next, options });
+      const managedFields = trackScale({
+        live,
+        next,
+        manager: options.fieldManager,
+        apiVersion: apiVersionOf(resource),
+        replicasPath: replicasPath(resource),
+      });
+      if (managedFields.length > 0) next.metadata.managedFields = managedFields;
       return next;
     },
     admission: (next, live) => ({
@@ -77,6 +85,10 @@ async function writeScaled(
   }
   if (answer.kind === 'object') return { ...answer, object: scaleOf(answer.object, request) };
   return answer;
+}
+
+function replicasPath(resource: Resource): string[] {
+  return (resource.scale?.specReplicasPath ?? '.spec.replicas').split('.').filter(Boolean);
 }
 
 function checkedReplicas(scale: ApiObject, request: ResourceRequest): number {

@@ -5,6 +5,7 @@ import { sameValue } from '../kinds/json-access.ts';
 import { validateMetadataUpdate } from '../kinds/metadata.ts';
 import type { ApiObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
+import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf, type Entry } from '../store/entry.ts';
 import { admissionContext, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
@@ -33,7 +34,7 @@ export async function update(core: Core, request: ResourceRequest): Promise<Answ
       const next = first ? body : structuredClone(body);
       first = false;
       keepSystemFields(next, live);
-      keepOtherHalf(next, live, request);
+      keepOtherHalf(core, next, live, request);
       trackedFields(core, request, { live, next, options });
       return next;
     },
@@ -54,6 +55,8 @@ export interface ChangeSteps {
   readonly uid?: string | undefined;
   /** What to do when there is no such object; 404 when absent or undefined. */
   missing?(): Promise<Answer> | undefined;
+  /** The server's own write (a binding): the kind's rules for updates do not apply. */
+  readonly internal?: boolean;
   /** The object as admission sees it, when that is not the stored kind (`scale`). */
   admission?(
     next: ApiObject,
@@ -111,9 +114,11 @@ async function prepared(
   next.metadata.resourceVersion = live.metadata.resourceVersion;
   const strategies = strategyContext(core, options.dryRun);
   const status = subresource === 'status';
+  if (steps.internal) return { next, stored: await toStorage(next, resource) };
   if (status) strategy.prepareForStatusUpdate(next, live, strategies);
   else strategy.prepareForUpdate(next, live, strategies);
   setGeneration(next, live, resource, status);
+  if (!resource.custom) next = addZeroValues(next, resource.schema);
   const errors = [
     ...validateMetadataUpdate(next, live, resource.custom),
     ...(status
@@ -221,13 +226,15 @@ export function keepSystemFields(next: ApiObject, live: ApiObject): void {
 }
 
 /** A write to the object keeps its status, a write to the status keeps the rest. */
-export function keepOtherHalf(next: ApiObject, live: ApiObject, request: ResourceRequest): void {
+export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, request: ResourceRequest): void {
   if (request.subresource === 'status') {
     for (const field of Object.keys(next)) if (!statusFields.has(field)) delete next[field];
     for (const [field, value] of Object.entries(live)) {
       // A copy, because strategies and admission change the new object in place and the stored one is shared.
       if (!statusFields.has(field)) next[field] = structuredClone(value);
     }
+    // Before ownership is settled, so that nobody owns what the kind does not let through here.
+    request.resource.strategy.prepareForStatusUpdate(next, live, strategyContext(core, true));
     return;
   }
   if (!request.resource.strategy.statusField) return;

@@ -4,7 +4,11 @@ import { builtinSchema } from '../schema/builtin.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { matchNamespace } from './create.ts';
 import { decodeObject, type ExpectedKind } from './decode-object.ts';
+import { trackedFields } from './field-ownership.ts';
 import { writeOptions } from './options.ts';
+
+/** Reviews of the asking user are answered without looking at what was sent. */
+const untracked = new Set(['SelfSubjectReview', 'SelfSubjectRulesReview']);
 
 /** POST to something that is answered but not stored; undefined when nobody answers it. */
 export function answerVirtual(core: Core, request: ResourceRequest, parent?: ApiObject): Promise<Answer> | undefined {
@@ -14,8 +18,11 @@ export function answerVirtual(core: Core, request: ResourceRequest, parent?: Api
   if (!handler) return undefined;
   return (async () => {
     const options = writeOptions(request, 'CreateOptions');
-    const object = decodeObject(request, options.fieldValidation, expectedKind(request));
+    const expected = expectedKind(request);
+    const object = decodeObject(request, options.fieldValidation, expected);
     if (!subresource) matchNamespace(object, request);
+    if (!untracked.has(expected.kind))
+      trackedFields(core, request, { live: undefined, next: object, options, expected });
     const answered = await handler({
       resource,
       subresource,

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../virtual-clock.ts';
+import type { ApiObject } from '../object.ts';
+import { RevisionCompacted, Store, type Change } from './store.ts';
+
+const object = (name: string, data = ''): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { value: data },
+});
+
+function names(entries: { key: string }[]): string[] {
+  return entries.map(({ key }) => key);
+}
+
+test('one counter for all kinds, and the deleting revision on what was deleted', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  expect(store.put('configmaps', 'n/a', object('a')).revision).toBe(1);
+  expect(store.put('secrets', 'n/a', object('a')).revision).toBe(2);
+  const gone = store.delete('configmaps', 'n/a')!;
+  expect(gone.revision).toBe(3);
+  expect(gone.object.metadata.resourceVersion).toBe('3');
+  expect(store.get('configmaps', 'n/a')).toBeUndefined();
+  expect(store.delete('configmaps', 'n/a')).toBeUndefined();
+  expect(store.revision).toBe(3);
+});
+
+test('lists in key order, by namespace', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  for (const key of ['b/z', 'a-b/x', 'a/y', 'a/b', 'b/a']) store.put('configmaps', key, object(key));
+  // As in etcd, where "-" sorts before "/".
+  expect(names(store.list('configmaps'))).toEqual(['a-b/x', 'a/b', 'a/y', 'b/a', 'b/z']);
+  expect(names(store.list('configmaps', 'a'))).toEqual(['a/b', 'a/y']);
+  expect(names(store.list('configmaps', 'nope'))).toEqual([]);
+});
+
+test('the past can be listed until it is compacted', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  store.put('configmaps', 'n/a', object('a', 'old'));
+  store.put('configmaps', 'n/b', object('b'));
+  store.put('configmaps', 'n/a', object('a', 'new'));
+  store.delete('configmaps', 'n/b');
+  expect(names(store.listAt('configmaps', 'n', 1))).toEqual(['n/a']);
+  expect(names(store.listAt('configmaps', 'n', 2))).toEqual(['n/a', 'n/b']);
+  expect(store.listAt('configmaps', 'n', 2)[0]!.object['data']).toEqual({ value: 'old' });
+  expect(store.listAt('configmaps', 'n', 3)[0]!.object['data']).toEqual({ value: 'new' });
+  store.compact(3);
+  expect(() => store.listAt('configmaps', 'n', 2)).toThrow(RevisionCompacted);
+  expect(names(store.listAt('configmaps', 'n', 3))).toEqual(['n/a', 'n/b']);
+});
+
+test('changes since a revision are of one kind, and gone after compaction', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  store.put('configmaps', 'n/a', object('a'));
+  store.put('secrets', 'n/s', object('s'));
+  store.put('configmaps', 'n/a', object('a', '2'));
+  store.delete('configmaps', 'n/a');
+  const seen = store.changesSince('configmaps', 1).map(({ type, revision }) => `${type} ${revision}`);
+  expect(seen).toEqual(['MODIFIED 3', 'DELETED 4']);
+  store.compact();
+  expect(() => store.changesSince('configmaps', 1)).toThrow(RevisionCompacted);
+  expect(store.changesSince('configmaps', 4)).toEqual([]);
+});
+
+test('history is kept by number, and longer while it is young', async () => {
+  const clock = new VirtualClock();
+  const store = new Store({ clock, history: { limit: 10, minAgeMs: 60_000 } });
+  for (let index = 0; index < 30; index += 1) store.put('configmaps', 'n/a', object('a', String(index)));
+  expect(store.compactedRevision).toBe(0);
+  for (let index = 0; index < 30; index += 1) store.put('configmaps', 'n/a', object('a', String(index)));
+  expect(store.compactedRevision).toBe(20);
+  await clock.advance(120_000);
+  store.put('configmaps', 'n/a', object('a', 'x'));
+  expect(store.compactedRevision).toBe(51);
+  expect(store.changesSince('configmaps', 51)).toHaveLength(10);
+});
+
+test('observers hear before watchers, both inside the write', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  const heard: string[] = [];
+  store.subscribe('configmaps', (change: Change) => heard.push(`watch ${change.revision}`));
+  const stop = store.observe((change) => heard.push(`observe ${change.revision}`));
+  store.put('configmaps', 'n/a', object('a'));
+  store.put('secrets', 'n/a', object('a'));
+  stop();
+  store.put('configmaps', 'n/a', object('a', '2'));
+  expect(heard).toEqual(['observe 1', 'watch 1', 'observe 2', 'watch 3']);
+});
