@@ -1,7 +1,7 @@
 import type { CacheEvent, CacheIndex, CacheQuery, Informer, InformerScope, InformerStatus } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import { type Kind, kindText } from '../kind.ts';
-import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from '../object.ts';
+import { type DeepReadonly, type KubeObject, keyText, type ObjectKey, parseKey } from '../object.ts';
 import type { Random } from '../random.ts';
 import type { RestartReason } from '../reflector/failure.ts';
 import { UndecodableError } from '../reflector/json-bytes.ts';
@@ -496,14 +496,10 @@ export class InformerCore implements Informer {
   // Own writes
 
   #isSeen(write: OwnWrite): boolean {
-    const entry = this.#findText(write.key);
+    const part = this.#partOf(parseKey(write.key));
+    const entry = part?.partition.entries.get(write.key);
     if (write.version === undefined) return entry === undefined || this.#parsed.uid(entry) !== write.uid;
-    if (entry?.version === write.version) return true;
-    for (const { partition } of this.#parts.values()) {
-      if (this.#parts.size > 1 && !partition.entries.has(write.key) && entry !== undefined) continue;
-      if (partition.hasSeen(write.version)) return true;
-    }
-    return false;
+    return entry?.version === write.version || part?.partition.hasSeen(write.version) === true;
   }
 
   #handlerFailed(error: unknown, what: string): void {

@@ -5,6 +5,8 @@ import type { Version } from '../reflector/resource-version.ts';
 import { Entry } from './entry.ts';
 import type { Slabs } from './slabs.ts';
 
+const nothing = Buffer.alloc(0);
+
 export interface DecoderOptions {
   readonly kind: Kind;
   readonly metadataOnly: boolean;
@@ -24,7 +26,7 @@ export class ObjectDecoder {
   readonly #typeMembers: Buffer;
   readonly #metadataHead: Buffer;
   readonly #slabs: Slabs;
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = nothing;
   #start = 0;
   #end = 0;
   #key = '';
@@ -66,6 +68,12 @@ export class ObjectDecoder {
   scanItem(bytes: Buffer, start: number): void {
     this.#scan.scan(bytes, start, bytes.length, this.#plan, true);
     this.#found(bytes, start, this.#scan.end);
+  }
+
+  /** Lets go of the bytes that were scanned last: a chunk or a page that nobody else needs. */
+  release(): void {
+    this.#bytes = nothing;
+    this.#scan.release();
   }
 
   #found(bytes: Buffer, start: number, end: number): void {

@@ -93,6 +93,7 @@ export class Partition implements ReflectorSink {
   }
 
   flush(): void {
+    this.#decoder.release();
     this.#host.flushed();
   }
 

@@ -16,6 +16,8 @@ import { type Version, versionAt } from './resource-version.ts';
 
 const ascii = (text: string) => Buffer.from(text, 'latin1');
 
+const nothing = Buffer.alloc(0);
+
 const names = {
   kind: ascii('kind'),
   apiVersion: ascii('apiVersion'),
@@ -47,7 +49,7 @@ export const nothingCut: CutPlan = { stripManagedFields: false, fields: undefine
  * used again and again; its fields hold until the next scan. Positions count from the start of the scanned buffer.
  */
 export class ObjectScan {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = nothing;
   /** Position after the object; only after a scan of the whole object. */
   end = 0;
   metadataStart = 0;
@@ -66,6 +68,9 @@ export class ObjectScan {
   #uidEnd = 0;
   #labelsStart = 0;
   #labelsEnd = 0;
+  readonly #topMembers = new MemberRun();
+  readonly #metadataMembers = new MemberRun();
+  readonly #annotationMembers = new MemberRun();
 
   get name(): string {
     return this.#nameEnd === 0 ? '' : stringAt(this.#bytes, this.#nameStart, this.#nameEnd);
@@ -103,7 +108,8 @@ export class ObjectScan {
 
     const { fields } = plan;
     const toTheEnd = whole || fields !== undefined;
-    const run = new MemberRun(bytes, start, limit);
+    const run = this.#topMembers;
+    run.begin(bytes, start, limit);
     while (run.next()) {
       const { keyStart, keyLength, valueStart } = run;
       if (keyLength === 8 && bytesAre(bytes, keyStart, names.metadata)) {
@@ -126,9 +132,18 @@ export class ObjectScan {
     if (this.metadataEnd === 0) throw new UndecodableError('an object has no metadata');
   }
 
+  /** Lets go of the buffer that was scanned last. */
+  release(): void {
+    this.#bytes = nothing;
+    this.#topMembers.bytes = nothing;
+    this.#metadataMembers.bytes = nothing;
+    this.#annotationMembers.bytes = nothing;
+  }
+
   #scanMetadata(bytes: Buffer, start: number, limit: number, plan: CutPlan): number {
     if (bytes[start] !== openBrace) throw new UndecodableError('metadata is not an object');
-    const run = new MemberRun(bytes, start, limit);
+    const run = this.#metadataMembers;
+    run.begin(bytes, start, limit);
     while (run.next()) {
       const { keyStart, keyLength, valueStart } = run;
       let end: number;
@@ -191,7 +206,8 @@ export class ObjectScan {
   }
 
   #scanAnnotations(bytes: Buffer, start: number, limit: number): number {
-    const run = new MemberRun(bytes, start, limit);
+    const run = this.#annotationMembers;
+    run.begin(bytes, start, limit);
     while (run.next()) {
       const end = valueEnd(bytes, run.valueStart, limit);
       if (run.keyLength === names.lastApplied.length && bytesAre(bytes, run.keyStart, names.lastApplied)) run.cut(end);
@@ -206,65 +222,68 @@ export class ObjectScan {
  * members, so that what is left is an object again.
  */
 class MemberRun {
-  readonly #bytes: Buffer;
-  readonly #limit: number;
-  #at: number;
-  #first = true;
-  #keptEnd = -1;
-  #cutStart = -1;
+  bytes: Buffer = nothing;
+  limit = 0;
+  at = 0;
+  first = true;
+  keptEnd = -1;
+  cutStart = -1;
   keyStart = 0;
   keyLength = 0;
   valueStart = 0;
 
-  constructor(bytes: Buffer, start: number, limit: number) {
+  begin(bytes: Buffer, start: number, limit: number): void {
     if (bytes[start] !== openBrace) throw new UndecodableError(`an object is missing at byte ${start}`);
-    this.#bytes = bytes;
-    this.#limit = limit;
-    this.#at = start + 1;
+    this.bytes = bytes;
+    this.limit = limit;
+    this.at = start + 1;
+    this.first = true;
+    this.keptEnd = -1;
+    this.cutStart = -1;
   }
 
   /** Moves to the next member; false at the closing brace. `keep` or `cut` must follow. */
   next(): boolean {
-    const bytes = this.#bytes;
-    let at = skipSpace(bytes, this.#at, this.#limit);
+    const bytes = this.bytes;
+    let at = skipSpace(bytes, this.at, this.limit);
     if (bytes[at] === closeBrace) {
-      this.#at = at;
+      this.at = at;
       return false;
     }
-    if (this.#first) this.#first = false;
+    if (this.first) this.first = false;
     else {
       if (bytes[at] !== comma) throw new UndecodableError(`a comma is missing at byte ${at}`);
-      at = skipSpace(bytes, at + 1, this.#limit);
+      at = skipSpace(bytes, at + 1, this.limit);
     }
     if (bytes[at] !== quote) throw new UndecodableError(`a key is missing at byte ${at}`);
-    const keyEnd = stringEnd(bytes, at, this.#limit);
+    const keyEnd = stringEnd(bytes, at, this.limit);
     this.keyStart = at + 1;
     this.keyLength = keyEnd - at - 2;
-    at = skipSpace(bytes, keyEnd, this.#limit);
+    at = skipSpace(bytes, keyEnd, this.limit);
     if (bytes[at] !== colon) throw new UndecodableError(`a colon is missing at byte ${at}`);
-    this.valueStart = skipSpace(bytes, at + 1, this.#limit);
+    this.valueStart = skipSpace(bytes, at + 1, this.limit);
     return true;
   }
 
   keep(end: number, cuts: number[]): void {
-    if (this.#cutStart >= 0) {
+    if (this.cutStart >= 0) {
       // Cuts of inner objects of this member were recorded already: this one comes before them.
-      insertCut(cuts, this.#cutStart, this.keyStart - 1);
-      this.#cutStart = -1;
+      insertCut(cuts, this.cutStart, this.keyStart - 1);
+      this.cutStart = -1;
     }
-    this.#keptEnd = end;
-    this.#at = end;
+    this.keptEnd = end;
+    this.at = end;
   }
 
   cut(end: number): void {
-    if (this.#cutStart < 0) this.#cutStart = this.keyStart - 1;
-    this.#at = end;
+    if (this.cutStart < 0) this.cutStart = this.keyStart - 1;
+    this.at = end;
   }
 
   /** Position after the closing brace. */
   close(cuts: number[]): number {
-    if (this.#cutStart >= 0) insertCut(cuts, this.#keptEnd >= 0 ? this.#keptEnd : this.#cutStart, this.#at);
-    return this.#at + 1;
+    if (this.cutStart >= 0) insertCut(cuts, this.keptEnd >= 0 ? this.keptEnd : this.cutStart, this.at);
+    return this.at + 1;
   }
 }
 

@@ -275,7 +275,11 @@ export class Reflector {
         data: (chunk) => {
           state.chunks.push(Buffer.from(chunk));
         },
-        ended: () => this.#decodePage(listing, state.chunks),
+        ended: () => {
+          const { chunks } = state;
+          state.chunks = [];
+          this.#decodePage(listing, chunks);
+        },
       },
     );
   }

@@ -343,7 +343,7 @@ export class FaultyServer {
   }
 
   #scheduleBookmark(watch: Watch): void {
-    if (!this.bookmarks || !watch.bookmarks) return;
+    if (!this.bookmarks || !watch.bookmarks || watch.answer.over) return;
     const timer = this.#clock.schedule(bookmarkEveryMs, () => {
       watch.timers.splice(watch.timers.indexOf(timer), 1);
       if (!this.#watches.has(watch)) return;

@@ -229,7 +229,9 @@ test('row 8: a handler that throws hurts neither the informer nor the other hand
   expect(events).toEqual(['added a/one', 'deleted a/one']);
   expect(world.status().counts?.handlerErrors).toBe(4);
   expect(server.openWatches).toBe(1);
-  expect(world.warnings.join('\n')).toContain('an event handler of Widget.v1.example.com failed Error: handler is broken');
+  expect(world.warnings.join('\n')).toContain(
+    'an event handler of Widget.v1.example.com failed Error: handler is broken',
+  );
 });
 
 test.each([
