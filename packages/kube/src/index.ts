@@ -93,6 +93,11 @@ export {
 export * from './random.ts';
 export * from './selectors.ts';
 export * from './transport.ts';
+export {
+  instrumentTransport,
+  type ExchangeObserver,
+  type TransportInstrument,
+} from './transport/instrument-transport.ts';
 export { undiciTransport, type UndiciTransportOptions } from './transport/undici-transport.ts';
 export { Type, type Static, type TSchema } from 'typebox';
 export { CacheError, type CacheErrorCode } from './cache/cache-error.ts';
