@@ -1,9 +1,153 @@
+import { crdStrategy } from '../crd/crd-strategy.ts';
 import type { Resource, Strategy, TableColumn } from '../resource.ts';
-import { defaultStrategy } from './default-strategy.ts';
+import { builtinSchema } from '../schema/builtin.ts';
+import { autoscalerStrategy } from './autoscalers.ts';
+import {
+  claimStrategy,
+  endpointsStrategy,
+  limitRangeStrategy,
+  namespaceStrategy,
+  nodeStrategy,
+  resourceQuotaStrategy,
+  serviceAccountStrategy,
+  volumeStrategy,
+} from './cluster-kinds.ts';
+import { configMapStrategy, secretStrategy } from './core-data.ts';
+import { defaultStrategy, strategyWith } from './default-strategy.ts';
+import { coreEventStrategy, groupedEventStrategy } from './events.ts';
+import { flowSchemaStrategy, priorityLevelStrategy } from './flow-kinds.ts';
+import { cronJobStrategy, jobStrategy } from './jobs.ts';
+import {
+  disruptionBudgetStrategy,
+  endpointSliceStrategy,
+  ingressClassStrategy,
+  ingressStrategy,
+  leaseStrategy,
+  networkPolicyStrategy,
+} from './network-kinds.ts';
+import { podStrategy } from './pods.ts';
+import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './rbac.ts';
+import {
+  apiServiceStrategy,
+  mutatingWebhookStrategy,
+  policyBindingStrategy,
+  policyStrategy,
+  validatingWebhookStrategy,
+} from './registration-kinds.ts';
+import { serviceStrategy } from './services.ts';
+import {
+  csiDriverStrategy,
+  csiNodeStrategy,
+  csiStorageCapacityStrategy,
+  plainStorageStrategy,
+  priorityClassStrategy,
+  runtimeClassStrategy,
+  storageClassStrategy,
+  volumeAttachmentStrategy,
+  volumeAttributesClassStrategy,
+} from './storage-kinds.ts';
+import { withStatus } from './with-status.ts';
+import {
+  controllerRevisionStrategy,
+  daemonSetStrategy,
+  deploymentStrategy,
+  podTemplateStrategy,
+  replicaSetStrategy,
+  replicationControllerStrategy,
+  statefulSetStrategy,
+} from './workloads.ts';
 
-/** How a built-in kind behaves. `version` matters only for kinds whose versions differ. */
-export function strategyOf(_group: string, _version: string, _kind: string): Strategy {
-  return defaultStrategy;
+const special: Readonly<Record<string, Readonly<Record<string, Strategy>>>> = {
+  '': {
+    ConfigMap: configMapStrategy,
+    Endpoints: endpointsStrategy,
+    Event: coreEventStrategy,
+    LimitRange: limitRangeStrategy,
+    Namespace: namespaceStrategy,
+    Node: nodeStrategy,
+    PersistentVolume: volumeStrategy,
+    PersistentVolumeClaim: claimStrategy,
+    Pod: podStrategy,
+    PodTemplate: podTemplateStrategy,
+    ReplicationController: replicationControllerStrategy,
+    ResourceQuota: resourceQuotaStrategy,
+    Secret: secretStrategy,
+    Service: serviceStrategy,
+    ServiceAccount: serviceAccountStrategy,
+  },
+  apps: {
+    ControllerRevision: controllerRevisionStrategy,
+    DaemonSet: daemonSetStrategy,
+    Deployment: deploymentStrategy,
+    ReplicaSet: replicaSetStrategy,
+    StatefulSet: statefulSetStrategy,
+  },
+  batch: { CronJob: cronJobStrategy, Job: jobStrategy },
+  autoscaling: { HorizontalPodAutoscaler: autoscalerStrategy },
+  'networking.k8s.io': {
+    Ingress: ingressStrategy,
+    IngressClass: ingressClassStrategy,
+    NetworkPolicy: networkPolicyStrategy,
+  },
+  policy: { PodDisruptionBudget: disruptionBudgetStrategy },
+  'rbac.authorization.k8s.io': {
+    ClusterRole: clusterRoleStrategy,
+    ClusterRoleBinding: clusterRoleBindingStrategy,
+    Role: roleStrategy,
+    RoleBinding: roleBindingStrategy,
+  },
+  'coordination.k8s.io': { Lease: leaseStrategy },
+  'discovery.k8s.io': { EndpointSlice: endpointSliceStrategy },
+  'events.k8s.io': { Event: groupedEventStrategy },
+  'storage.k8s.io': {
+    CSIDriver: csiDriverStrategy,
+    CSINode: csiNodeStrategy,
+    CSIStorageCapacity: csiStorageCapacityStrategy,
+    StorageClass: storageClassStrategy,
+    VolumeAttachment: volumeAttachmentStrategy,
+    VolumeAttributesClass: volumeAttributesClassStrategy,
+  },
+  'scheduling.k8s.io': { PriorityClass: priorityClassStrategy },
+  'node.k8s.io': { RuntimeClass: runtimeClassStrategy },
+  'admissionregistration.k8s.io': {
+    MutatingAdmissionPolicy: policyStrategy,
+    MutatingAdmissionPolicyBinding: policyBindingStrategy,
+    MutatingWebhookConfiguration: mutatingWebhookStrategy,
+    ValidatingAdmissionPolicy: policyStrategy,
+    ValidatingAdmissionPolicyBinding: policyBindingStrategy,
+    ValidatingWebhookConfiguration: validatingWebhookStrategy,
+  },
+  'apiextensions.k8s.io': { CustomResourceDefinition: crdStrategy },
+  'apiregistration.k8s.io': { APIService: apiServiceStrategy },
+  'flowcontrol.apiserver.k8s.io': {
+    FlowSchema: flowSchemaStrategy,
+    PriorityLevelConfiguration: priorityLevelStrategy,
+  },
+};
+
+/** Groups whose kinds all behave alike where they are not named above. */
+const byGroup: Readonly<Record<string, Strategy>> = {
+  'storage.k8s.io': plainStorageStrategy,
+  'resource.k8s.io': strategyWith({ deleteReturnsObject: true }),
+};
+
+const made = new Map<string, Strategy>();
+
+/** How a built-in kind behaves. */
+export function strategyOf(group: string, version: string, kind: string): Strategy {
+  const key = `${group}/${version}/${kind}`;
+  const known = made.get(key);
+  if (known) return known;
+  const strategy = baseStrategy(group, version, kind);
+  made.set(key, strategy);
+  return strategy;
+}
+
+function baseStrategy(group: string, version: string, kind: string): Strategy {
+  const found = special[group]?.[kind] ?? byGroup[group];
+  if (found) return found;
+  const schema = builtinSchema(group, version, kind);
+  return schema?.properties?.['status'] ? withStatus({}) : defaultStrategy;
 }
 
 const fallbackColumns: readonly TableColumn[] = [

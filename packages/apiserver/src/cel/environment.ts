@@ -1,0 +1,136 @@
+import { Environment, Optional } from '@marcbachmann/cel-js';
+import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
+import type { Json } from '../object.ts';
+import type { Schema } from '../schema/schema.ts';
+import { compileErrorText } from './compile-errors.ts';
+import { registerLibraries } from './libraries.ts';
+import { dynamic, TypeRegistry, type CelType, type SharedValues } from './value-types.ts';
+
+/** What a variable is: anything, a value described by a schema, or such a value that may be missing. */
+export type VariableType = 'dyn' | Schema | { readonly optional: Schema };
+
+export interface RuleOptions {
+  readonly variables: Readonly<Record<string, VariableType>>;
+  /** What the expression has to evaluate to; default `bool`. */
+  readonly result?: 'bool' | 'string' | 'dyn';
+}
+
+/** A compiled expression. With an `error` it cannot be evaluated. */
+export interface CompiledRule {
+  /** Go's text for what is wrong, such as `compilation failed: ERROR: <input>:1:5: undefined field 'b' …`. */
+  readonly error?: string;
+  /** The variables the expression mentions. */
+  readonly uses: ReadonlySet<string>;
+  /** The parsed expression; absent when it could not be parsed. */
+  readonly ast?: ASTNode;
+  /** Evaluates with JSON values; throws an `Error` with the language's message when that fails. */
+  evaluate(values: Readonly<Record<string, unknown>>): unknown;
+}
+
+/** Compiles rules that share types: everything below one schema, or all expressions of one admission policy. */
+export class RuleCompiler {
+  readonly #environment: Environment;
+  readonly #types: TypeRegistry;
+
+  /** `schemas` are registered up front; `extend` may add functions, such as an authorizer. */
+  constructor(schemas: readonly Schema[] = [], extend?: (environment: Environment) => void) {
+    this.#environment = baseEnvironment().clone();
+    extend?.(this.#environment);
+    this.#types = new TypeRegistry(this.#environment);
+    for (const schema of schemas) this.#types.typeOf(schema);
+  }
+
+  compile(text: string, options: RuleOptions): CompiledRule {
+    const types = new Map<string, { type: CelType; optional: boolean }>();
+    const pending = Object.entries(options.variables).map(([name, variable]) => {
+      const optional = typeof variable === 'object' && 'optional' in variable;
+      const schema =
+        variable === 'dyn' ? undefined : optional ? (variable as { optional: Schema }).optional : (variable as Schema);
+      const type = schema ? this.#types.typeOf(schema) : dynamic;
+      types.set(name, { type, optional });
+      return [name, optional ? `optional<${type.name}>` : type.name] as const;
+    });
+    const environment = this.#environment.clone();
+    for (const [name, type] of pending) environment.registerVariable(name, type);
+    return compileIn(environment, text, types, options.result ?? 'bool');
+  }
+}
+
+/** Compiles one expression on its own. */
+export function compileRule(text: string, options: RuleOptions): CompiledRule {
+  const schemas = Object.values(options.variables).flatMap((variable) =>
+    variable === 'dyn'
+      ? []
+      : ['optional' in variable ? (variable as { optional: Schema }).optional : (variable as Schema)],
+  );
+  return new RuleCompiler(schemas).compile(text, options);
+}
+
+let base: Environment | undefined;
+
+function baseEnvironment(): Environment {
+  if (!base) {
+    base = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+    registerLibraries(base);
+  }
+  return base;
+}
+
+function compileIn(
+  environment: Environment,
+  text: string,
+  types: ReadonlyMap<string, { type: CelType; optional: boolean }>,
+  result: 'bool' | 'string' | 'dyn',
+): CompiledRule {
+  const failed = (error: string, ast?: ASTNode): CompiledRule => ({
+    error,
+    uses: new Set(),
+    ...(ast ? { ast } : {}),
+    evaluate: () => {
+      throw new Error(error);
+    },
+  });
+  let parsed: ParseResult;
+  try {
+    parsed = environment.parse(text);
+  } catch (error) {
+    return failed(`compilation failed: ${compileErrorText(text, error)}`);
+  }
+  const checked = parsed.check();
+  if (!checked.valid) return failed(`compilation failed: ${compileErrorText(text, checked.error)}`, parsed.ast);
+  if (result !== 'dyn' && checked.type !== result && checked.type !== 'dyn') {
+    return failed(result === 'bool' ? 'must evaluate to a bool' : 'must evaluate to a string', parsed.ast);
+  }
+  const uses = identifiers(parsed.ast);
+  return {
+    uses,
+    ast: parsed.ast,
+    evaluate(values) {
+      const shared: SharedValues = new Map();
+      const context: Record<string, unknown> = {};
+      for (const [name, { type, optional }] of types) {
+        if (!uses.has(name)) continue;
+        const value = values[name];
+        if (optional)
+          context[name] = value === undefined ? Optional.none() : Optional.of(type.convert(value as Json, shared));
+        else context[name] = type.convert((value ?? null) as Json, shared);
+      }
+      return parsed(context) as unknown;
+    },
+  };
+}
+
+/** The names an expression mentions, anywhere in it. */
+function identifiers(ast: ASTNode): Set<string> {
+  const found = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value) {
+      const node = value as ASTNode;
+      if (node.op === 'id') found.add(node.args);
+      else visit(node.args);
+    }
+  };
+  visit(ast);
+  return found;
+}

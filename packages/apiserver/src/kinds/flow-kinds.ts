@@ -1,0 +1,44 @@
+import type { ApiObject } from '../object.ts';
+import type { Strategy } from '../resource.ts';
+import { ageOf } from './ages.ts';
+import { asNumber, asObject, asObjects, asText, dig, ensureObject } from './json-access.ts';
+import { withStatus } from './with-status.ts';
+
+const name = (object: ApiObject): string => object.metadata.name ?? '';
+
+export const flowSchemaStrategy: Strategy = withStatus({
+  hasGeneration: true,
+  applyDefaults(object) {
+    const spec = ensureObject(object as unknown as Record<string, never>, 'spec');
+    if (!spec['matchingPrecedence']) spec['matchingPrecedence'] = 1000;
+  },
+  cells: (object, now) => {
+    const dangling = asObjects(dig(object, 'status', 'conditions')).find((c) => c['type'] === 'Dangling');
+    return [
+      name(object),
+      asText(dig(object, 'spec', 'priorityLevelConfiguration', 'name')),
+      asNumber(dig(object, 'spec', 'matchingPrecedence')) ?? 0,
+      asText(dig(object, 'spec', 'distinguisherMethod', 'type')) || '<none>',
+      ageOf(object.metadata.creationTimestamp, now),
+      asText(dangling?.['status']) || '?',
+    ];
+  },
+});
+
+export const priorityLevelStrategy: Strategy = withStatus({
+  hasGeneration: true,
+  cells: (object, now) => {
+    const limited = asObject(dig(object, 'spec', 'limited'));
+    const queuing = asObject(dig(limited, 'limitResponse', 'queuing'));
+    const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : '<none>');
+    return [
+      name(object),
+      asText(dig(object, 'spec', 'type')),
+      shown(limited?.['nominalConcurrencyShares']),
+      shown(queuing?.['queues']),
+      shown(queuing?.['handSize']),
+      shown(queuing?.['queueLengthLimit']),
+      ageOf(object.metadata.creationTimestamp, now),
+    ];
+  },
+});

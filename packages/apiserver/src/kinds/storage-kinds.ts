@@ -1,0 +1,137 @@
+import type { ApiObject, JsonObject } from '../object.ts';
+import type { Strategy } from '../resource.ts';
+import { ageOf } from './ages.ts';
+import { strategyWith } from './default-strategy.ts';
+import { invalidValue, notSupported, required } from './field-errors.ts';
+import { asList, asNumber, asObject, asText, defaultTo, dig, ensureObject } from './json-access.ts';
+import { immutable } from './limits.ts';
+import { withStatus } from './with-status.ts';
+
+const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
+const age = (object: ApiObject, now: number): string => ageOf(object.metadata.creationTimestamp, now);
+const name = (object: ApiObject): string => object.metadata.name ?? '';
+
+export const storageClassStrategy: Strategy = strategyWith({
+  deleteReturnsObject: true,
+  applyDefaults(object) {
+    defaultTo(asJson(object), 'reclaimPolicy', 'Delete');
+    defaultTo(asJson(object), 'volumeBindingMode', 'Immediate');
+  },
+  validate: (object) => [
+    ...(asText(object['provisioner']) ? [] : [required('provisioner')]),
+    ...(['Delete', 'Retain'].includes(asText(object['reclaimPolicy']))
+      ? []
+      : [notSupported('reclaimPolicy', object['reclaimPolicy'], ['Delete', 'Retain'])]),
+  ],
+  validateUpdate: (object, previous) =>
+    immutable(asJson(object), asJson(previous), '', [
+      'parameters',
+      'provisioner',
+      'reclaimPolicy',
+      'volumeBindingMode',
+    ]),
+  cells: (object, now) => [
+    object.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true'
+      ? `${name(object)} (default)`
+      : name(object),
+    asText(object['provisioner']),
+    asText(object['reclaimPolicy']),
+    asText(object['volumeBindingMode']),
+    object['allowVolumeExpansion'] === true,
+    age(object, now),
+  ],
+});
+
+export const csiDriverStrategy: Strategy = strategyWith({
+  unconditionalUpdate: false,
+  deleteReturnsObject: true,
+  applyDefaults(object) {
+    const spec = ensureObject(asJson(object), 'spec');
+    defaultTo(spec, 'attachRequired', true);
+    defaultTo(spec, 'podInfoOnMount', false);
+    defaultTo(spec, 'storageCapacity', false);
+    defaultTo(spec, 'fsGroupPolicy', 'ReadWriteOnceWithFSType');
+    defaultTo(spec, 'volumeLifecycleModes', ['Persistent']);
+    defaultTo(spec, 'requiresRepublish', false);
+    defaultTo(spec, 'seLinuxMount', false);
+  },
+  cells: (object, now) => {
+    const spec = asObject(object['spec']) ?? {};
+    const tokens = asList(spec['tokenRequests']).map((token) => asText(dig(token, 'audience')));
+    return [
+      name(object),
+      spec['attachRequired'] === true,
+      spec['podInfoOnMount'] === true,
+      spec['storageCapacity'] === true,
+      tokens.join(',') || '<unset>',
+      spec['requiresRepublish'] === true,
+      asList(spec['volumeLifecycleModes']).map(asText).join(',') || '<none>',
+      age(object, now),
+    ];
+  },
+});
+
+/** The storage kinds without rules of their own. */
+export const plainStorageStrategy: Strategy = strategyWith({ unconditionalUpdate: false, deleteReturnsObject: true });
+
+export const csiNodeStrategy: Strategy = strategyWith({
+  unconditionalUpdate: false,
+  deleteReturnsObject: true,
+  cells: (object, now) => [name(object), asList(dig(object, 'spec', 'drivers')).length, age(object, now)],
+});
+
+export const csiStorageCapacityStrategy: Strategy = strategyWith({
+  unconditionalUpdate: false,
+  deleteReturnsObject: true,
+  cells: (object) => [name(object), object.metadata.creationTimestamp ?? ''],
+});
+
+export const volumeAttachmentStrategy: Strategy = withStatus({
+  unconditionalUpdate: false,
+  deleteReturnsObject: true,
+  cells: (object, now) => [
+    name(object),
+    asText(dig(object, 'spec', 'attacher')),
+    asText(dig(object, 'spec', 'source', 'persistentVolumeName')),
+    asText(dig(object, 'spec', 'nodeName')),
+    dig(object, 'status', 'attached') === true,
+    age(object, now),
+  ],
+});
+
+export const volumeAttributesClassStrategy: Strategy = strategyWith({
+  unconditionalUpdate: false,
+  deleteReturnsObject: true,
+  cells: (object, now) => [name(object), asText(object['driverName']), age(object, now)],
+});
+
+const highestUserPriority = 1_000_000_000;
+
+export const priorityClassStrategy: Strategy = strategyWith({
+  hasGeneration: true,
+  generationChanged: () => false,
+  applyDefaults: (object) => defaultTo(asJson(object), 'preemptionPolicy', 'PreemptLowerPriority'),
+  validate: (object) => {
+    const value = asNumber(object['value']) ?? 0;
+    if (name(object).startsWith('system-')) return [];
+    return value > highestUserPriority
+      ? [invalidValue('value', value, `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
+      : [];
+  },
+  validateUpdate: (object, previous) => immutable(asJson(object), asJson(previous), '', ['value', 'preemptionPolicy']),
+  cells: (object, now) => [
+    name(object),
+    asNumber(object['value']) ?? 0,
+    object['globalDefault'] === true,
+    age(object, now),
+    asText(object['preemptionPolicy']),
+  ],
+});
+
+export const runtimeClassStrategy: Strategy = strategyWith({
+  unconditionalUpdate: false,
+  createOnUpdate: true,
+  validate: (object) => (asText(object['handler']) ? [] : [required('handler')]),
+  validateUpdate: (object, previous) => immutable(asJson(object), asJson(previous), '', ['handler']),
+  cells: (object, now) => [name(object), asText(object['handler']), age(object, now)],
+});
