@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../object.ts';
-import { FieldSet, FieldSetBuilder } from './field-set.ts';
+import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { type FieldType, type ListType, type MapType, elementOf, handledShape, isMap, shapeOf } from './field-type.ts';
 import { fieldElement } from './path-element.ts';
 

@@ -317,7 +317,7 @@ export function withStoredTimes(next: ApiObject, live: ApiObject): ApiObject {
   const stored = live.metadata.managedFields;
   if (!entries || !stored || entries.length !== stored.length) return next;
   const timeless = (list: readonly ManagedFields[]): Map<string, Json> =>
-    new Map(list.map(({ time: _, ...rest }) => [keyOf(rest), rest as unknown as Json]));
+    new Map(list.map((entry) => [keyOf(entry), { ...entry, time: null } as unknown as Json]));
   if (!isDeepStrictEqual(timeless(entries), timeless(stored))) return next;
   if (!isDeepStrictEqual(withoutManagedFields(next), withoutManagedFields(live))) return next;
   return { ...next, metadata: { ...next.metadata, managedFields: stored } };

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../object.ts';
-import { FieldSet, FieldSetBuilder } from './field-set.ts';
+import { getOwn, setOwn } from '../own-property.ts';
+import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import {
   ElementError,
   type FieldType,
@@ -193,8 +194,8 @@ function mergeMaps(base: JsonObject, config: JsonObject, type: MapType): JsonObj
   const result = { ...base };
   for (const key of Object.keys(config)) {
     const fieldType = type.field(key) ?? type.elementType;
-    const merged = fieldType ? mergeValues(base[key], config[key], fieldType) : config[key];
-    if (merged !== undefined) result[key] = merged;
+    const merged = fieldType ? mergeValues(getOwn(base, key), config[key], fieldType) : config[key];
+    if (merged !== undefined) setOwn(result, key, merged);
   }
   return result;
 }
@@ -273,7 +274,7 @@ export function removeItems(value: Json, items: FieldSet, type: FieldType): Json
         const below = items.below(element);
         const fieldType = map.field(key) ?? map.elementType;
         const kept = below.isEmpty || !fieldType ? child : (removeItems(child, below, fieldType) ?? null);
-        result[key] = kept;
+        setOwn(result, key, kept);
         left += 1;
       }
       return left > 0 ? result : undefined;

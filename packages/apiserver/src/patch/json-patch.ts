@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ApiError, badRequest } from '../api-error.ts';
+import type { Json, JsonObject } from '../object.ts';
+import { getOwn, setOwn } from '../own-property.ts';
+
+/** One operation of RFC 6902. */
+export interface JsonPatchOperation {
+  readonly op: string;
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: Json;
+}
+
+const maxOperations = 10_000;
+
+/** The 422 without details that the real server gives when a patch does not fit the object. */
+export function patchRejected(): ApiError {
+  return new ApiError({
+    code: 422,
+    reason: 'Invalid',
+    message: 'the server rejected our request due to an error in our request',
+    details: {},
+  });
+}
+
+/** Checks the shape of a decoded patch body. Throws a 400 or a 413. */
+export function jsonPatchOperations(body: Json): JsonPatchOperation[] {
+  const fail = (what: Json, type: string): ApiError =>
+    badRequest(`error decoding patch: json: cannot unmarshal ${goKind(what)} into Go value of type ${type}`);
+  if (body === null) return [];
+  if (!Array.isArray(body)) throw fail(body, '[]handlers.jsonPatchOp');
+  if (body.length > maxOperations) {
+    const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${body.length}`;
+    throw new ApiError({
+      code: 413,
+      reason: 'RequestEntityTooLarge',
+      message: `Request entity is too large: ${message}`,
+    });
+  }
+  return body.map((item) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) throw fail(item, 'handlers.jsonPatchOp');
+    for (const field of ['op', 'path', 'from']) {
+      const value = getOwn(item, field);
+      if (value !== undefined && value !== null && typeof value !== 'string') {
+        throw badRequest(
+          `error decoding patch: json: cannot unmarshal ${goKind(value)} into Go struct field jsonPatchOp.${field} of type string`,
+        );
+      }
+    }
+    return {
+      op: (getOwn(item, 'op') as string | null) ?? '',
+      path: (getOwn(item, 'path') as string | null) ?? '',
+      ...(typeof getOwn(item, 'from') === 'string' ? { from: getOwn(item, 'from') as string } : {}),
+      ...(Object.hasOwn(item, 'value') ? { value: item['value'] as Json } : {}),
+    };
+  });
+}
+
+function goKind(value: Json): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** Applies RFC 6902 operations to a copy of `document`. Throws the 422 of {@link patchRejected} when one does not fit. */
+export function applyJsonPatch<T extends object>(document: T, operations: readonly JsonPatchOperation[]): T {
+  const result = structuredClone(document) as unknown as Json;
+  for (const operation of operations) applyOperation(result, operation);
+  return result as unknown as T;
+}
+
+function applyOperation(document: Json, { op, path, from, value }: JsonPatchOperation): void {
+  switch (op) {
+    case 'add':
+      return locate(document, path).add(structuredClone(value ?? null));
+    case 'replace': {
+      const place = locate(document, path);
+      if (place.get() === undefined) throw patchRejected();
+      return place.set(structuredClone(value ?? null));
+    }
+    case 'remove':
+      return locate(document, path).remove();
+    case 'test': {
+      const found = locate(document, path).get();
+      // A field that is not there equals null.
+      if (!isDeepStrictEqual(found ?? null, value ?? null)) throw patchRejected();
+      return;
+    }
+    case 'copy': {
+      const found = locate(document, from ?? '').get();
+      if (found === undefined) throw patchRejected();
+      return locate(document, path).add(structuredClone(found));
+    }
+    case 'move': {
+      const source = locate(document, from ?? '');
+      const found = source.get();
+      if (found === undefined) throw patchRejected();
+      source.remove();
+      return locate(document, path).add(found);
+    }
+    default:
+      throw patchRejected();
+  }
+}
+
+/** The place a pointer names: its parent exists, the place itself may not. */
+interface Place {
+  get(): Json | undefined;
+  set(value: Json): void;
+  add(value: Json): void;
+  remove(): void;
+}
+
+function locate(document: Json, pointer: string): Place {
+  const tokens = pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = tokens.pop();
+  // The whole document cannot be addressed, and a pointer starts with a slash.
+  if (last === undefined || tokens.length === 0) throw patchRejected();
+  let parent = document;
+  for (const token of tokens.slice(1)) {
+    const next = Array.isArray(parent) ? itemAt(parent, token) : isObject(parent) ? getOwn(parent, token) : undefined;
+    if (next === undefined || next === null) throw patchRejected();
+    parent = next;
+  }
+  if (Array.isArray(parent)) return placeInList(parent, last);
+  if (isObject(parent)) return placeInObject(parent, last);
+  throw patchRejected();
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function itemAt(list: Json[], token: string): Json | undefined {
+  const index = indexOf(list, token, list.length - 1);
+  return index === undefined ? undefined : list[index];
+}
+
+/** Positions count from the end when negative, as the real server's library does. */
+function indexOf(list: Json[], token: string, highest: number): number | undefined {
+  if (!/^[-+]?\d+$/.test(token)) return undefined;
+  const index = Number(token);
+  const resolved = index < 0 ? index + list.length : index;
+  return resolved >= 0 && resolved <= highest ? resolved : undefined;
+}
+
+function placeInObject(object: JsonObject, key: string): Place {
+  return {
+    get: () => getOwn(object, key),
+    set: (value) => setOwn(object, key, value),
+    add: (value) => setOwn(object, key, value),
+    remove() {
+      if (!Object.hasOwn(object, key)) throw patchRejected();
+      delete object[key];
+    },
+  };
+}
+
+function placeInList(list: Json[], token: string): Place {
+  const existing = (): number => {
+    const index = indexOf(list, token, list.length - 1);
+    if (index === undefined) throw patchRejected();
+    return index;
+  };
+  return {
+    get: () => list[existing()],
+    set: (value) => {
+      list[existing()] = value;
+    },
+    add(value) {
+      if (token === '-') {
+        list.push(value);
+        return;
+      }
+      const index = indexOf(list, token, list.length);
+      if (index === undefined) throw patchRejected();
+      list.splice(index, 0, value);
+    },
+    remove() {
+      list.splice(existing(), 1);
+    },
+  };
+}
