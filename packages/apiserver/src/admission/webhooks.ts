@@ -1,0 +1,259 @@
+import { ApiError, badRequest, forbidden, internalError } from '../api-error.ts';
+import type { StoredObjects } from '../auth/stored-objects.ts';
+import type { LabelSelector } from '../label-selector.ts';
+import type { ApiObject } from '../object.ts';
+import { applyJsonPatch, type JsonPatchOperation } from '../patch/json-patch.ts';
+import type { Random } from '../random.ts';
+import type { Registry } from '../registry.ts';
+import type { Resource } from '../resource.ts';
+import type { Admission, AdmissionContext } from './admission.ts';
+import { admissionRequest, type AdmissionResponse } from './admission-review.ts';
+import { evaluateConditions, type MatchCondition } from './match-conditions.ts';
+import { requestName } from './request-name.ts';
+import {
+  convert,
+  isExempt,
+  matchedResource,
+  namespaceSelected,
+  objectSelected,
+  type AdmissionRule,
+} from './rule-matching.ts';
+import type { WebhookClient, WebhookClientConfig } from './webhook-client.ts';
+
+const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io';
+const VALIDATING = 'validatingwebhookconfigurations.admissionregistration.k8s.io';
+
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig: WebhookClientConfig;
+  readonly rules?: readonly AdmissionRule[];
+  readonly failurePolicy?: string;
+  readonly matchPolicy?: string;
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly sideEffects?: string;
+  readonly timeoutSeconds?: number;
+  readonly admissionReviewVersions?: readonly string[];
+  readonly reinvocationPolicy?: string;
+  readonly matchConditions?: readonly MatchCondition[];
+}
+
+interface Call {
+  readonly webhook: Webhook;
+  /** The version the webhook asked for. */
+  readonly as: Resource;
+}
+
+export interface WebhooksOptions {
+  readonly objects: StoredObjects;
+  readonly registry: Registry;
+  readonly random: Random;
+  readonly client: WebhookClient;
+}
+
+/** The webhook could not be asked, or gave no proper answer; `failurePolicy` decides what that means. */
+class WebhookFailure extends Error {}
+
+/** Mutating and validating admission webhooks. */
+export function webhookAdmission(options: WebhooksOptions): Admission {
+  const { objects, registry, random, client } = options;
+
+  function* configured(storageId: string): Generator<Webhook, void, undefined> {
+    for (const configuration of objects.scan(storageId)) {
+      yield* (configuration['webhooks'] as Webhook[] | undefined) ?? [];
+    }
+  }
+
+  /** The webhooks that want to hear of a request, as the object is now. */
+  function wanted(storageId: string, context: AdmissionContext): Call[] {
+    if (isExempt(context)) {
+      return [];
+    }
+    const calls: Call[] = [];
+    for (const webhook of configured(storageId)) {
+      const as = matchedResource(webhook.rules ?? [], webhook.matchPolicy ?? 'Equivalent', context, registry);
+      const isSelected =
+        as &&
+        namespaceSelected(webhook.namespaceSelector, context, objects) &&
+        objectSelected(webhook.objectSelector, context);
+      if (isSelected && conditionsHold(webhook, context)) {
+        calls.push({ webhook, as });
+      }
+    }
+    return calls;
+  }
+
+  function conditionsHold(webhook: Webhook, context: AdmissionContext): boolean {
+    const conditions = webhook.matchConditions ?? [];
+    if (conditions.length === 0) {
+      return true;
+    }
+    const { object, oldObject } = context;
+    const request = admissionRequest(context, context.resource, context, '');
+    const verdict = evaluateConditions(conditions, { object: object ?? null, oldObject: oldObject ?? null, request });
+    if ('matches' in verdict) {
+      return verdict.matches;
+    }
+    if (webhook.failurePolicy === 'Ignore') {
+      return false;
+    }
+    throw forbidden(context.resource, requestName(context), verdict.error);
+  }
+
+  async function ask({ webhook, as }: Call, context: AdmissionContext): Promise<AdmissionResponse> {
+    if (context.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
+      throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
+    }
+    const version = (webhook.admissionReviewVersions ?? ['v1']).find((each) => each === 'v1' || each === 'v1beta1');
+    if (!version) {
+      throw new WebhookFailure('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+    }
+    const uid = random.uuid();
+    const shown = {
+      object: await convert(context.object, context.resource, as),
+      oldObject: await convert(context.oldObject, context.resource, as),
+    };
+    const review = {
+      kind: 'AdmissionReview',
+      apiVersion: `admission.k8s.io/${version}`,
+      request: admissionRequest(context, as, shown, uid),
+    };
+    let answer: unknown;
+    try {
+      answer = await client.post(webhook.clientConfig, review, (webhook.timeoutSeconds ?? 10) * 1_000);
+    } catch (error) {
+      throw new WebhookFailure(`failed to call webhook: ${(error as Error).message}`);
+    }
+    return checked(answer, `admission.k8s.io/${version}`, uid);
+  }
+
+  function checked(answer: unknown, apiVersion: string, uid: string): AdmissionResponse {
+    const refuse = (why: string): never => {
+      throw new WebhookFailure(`received invalid webhook response: ${why}`);
+    };
+    const review = (answer ?? {}) as { kind?: string; apiVersion?: string; response?: AdmissionResponse };
+    if (!review.response) {
+      return refuse('webhook response was absent');
+    }
+    const { response } = review;
+    // Older reviews need not repeat the uid or their own kind.
+    if (apiVersion === 'admission.k8s.io/v1') {
+      if (review.kind !== 'AdmissionReview' || review.apiVersion !== apiVersion) {
+        const got = `${review.apiVersion ?? ''}, Kind=${review.kind ?? ''}`;
+        refuse(`expected webhook response of ${apiVersion}, Kind=AdmissionReview, got ${got}`);
+      }
+      if (response.uid !== uid) {
+        refuse(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`);
+      }
+      if (response.patch && response.patchType === undefined) {
+        refuse('webhook returned response.patch but not response.patchType');
+      }
+      if (response.patchType !== undefined && !response.patch) {
+        refuse('webhook returned response.patchType but not response.patch');
+      }
+      if (response.patchType !== undefined && response.patchType !== 'JSONPatch') {
+        refuse(`unsupported response.patchType ${JSON.stringify(response.patchType)}, expected JSONPatch`);
+      }
+    }
+    return response;
+  }
+
+  /** The answer of one webhook; `undefined` when it failed and may be ignored. */
+  async function consult(call: Call, context: AdmissionContext): Promise<AdmissionResponse | undefined> {
+    const { name, failurePolicy } = call.webhook;
+    let response: AdmissionResponse;
+    try {
+      response = await ask(call, context);
+    } catch (error) {
+      if (!(error instanceof WebhookFailure)) {
+        throw error;
+      }
+      if (failurePolicy === 'Ignore') {
+        return undefined;
+      }
+      throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
+    }
+    for (const warning of response.warnings ?? []) {
+      context.warn(warning);
+    }
+    if (response.allowed !== true) {
+      throw denial(name, response.status);
+    }
+    return response;
+  }
+
+  /** Applies the patch of a webhook; true when it changed the object. */
+  async function applyPatch(response: AdmissionResponse, call: Call, context: AdmissionContext): Promise<boolean> {
+    if (!response.patch || !context.object) {
+      return false;
+    }
+    const before = JSON.stringify(context.object);
+    let patched: ApiObject;
+    try {
+      const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString()) as JsonPatchOperation[];
+      const shown = (await convert(context.object, context.resource, call.as))!;
+      patched = applyJsonPatch(structuredClone(shown) as never, operations) as unknown as ApiObject;
+    } catch (error) {
+      throw internalError(error instanceof Error ? error.message : String(error));
+    }
+    const converted = (await convert(patched, call.as, context.resource))!;
+    context.resource.strategy.applyDefaults(converted);
+    context.object = converted;
+    return JSON.stringify(converted) !== before;
+  }
+
+  async function mutateWith(calls: readonly Call[], context: AdmissionContext): Promise<void> {
+    const seen: Webhook[] = [];
+    const again = new Set<Webhook>();
+    const run = async (call: Call) => {
+      const response = await consult(call, context);
+      return response ? applyPatch(response, call, context) : false;
+    };
+    for (const { webhook } of calls) {
+      // Looked up anew: an earlier webhook may have changed whether this one is concerned.
+      const call = wanted(MUTATING, context).find((each) => each.webhook === webhook);
+      if (call && (await run(call))) {
+        seen.filter((each) => each.reinvocationPolicy === 'IfNeeded').forEach((each) => again.add(each));
+      }
+      seen.push(webhook);
+    }
+    for (const call of wanted(MUTATING, context)) {
+      if (again.has(call.webhook)) {
+        await run(call);
+      }
+    }
+  }
+
+  async function validateWith(calls: readonly Call[], context: AdmissionContext): Promise<void> {
+    const results = await Promise.allSettled(calls.map((call) => consult(call, context)));
+    const refused = results.find((result) => result.status === 'rejected');
+    if (refused) {
+      throw refused.reason;
+    }
+  }
+
+  return {
+    mutate(context) {
+      // All configured ones, not only those that match now: what an earlier webhook changes can make a later one match.
+      const calls = isExempt(context)
+        ? []
+        : [...configured(MUTATING)].map((webhook) => ({ webhook, as: context.resource }));
+      return calls.length > 0 ? mutateWith(calls, context) : undefined;
+    },
+    validate(context) {
+      const calls = wanted(VALIDATING, context);
+      return calls.length > 0 ? validateWith(calls, context) : undefined;
+    },
+  };
+}
+
+function denial(name: string, status: AdmissionResponse['status']): ApiError {
+  const by = `admission webhook ${JSON.stringify(name)} denied the request`;
+  const why = status?.message || status?.reason;
+  return new ApiError({
+    code: Math.max(400, status?.code ?? 0),
+    message: why ? `${by}: ${why}` : `${by} without explanation`,
+    ...(status?.reason ? { reason: status.reason } : {}),
+    ...(status?.details ? { details: status.details } : {}),
+  });
+}
