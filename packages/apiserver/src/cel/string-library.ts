@@ -9,7 +9,7 @@ export function registerStrings(environment: Environment): void {
     environment.registerFunction(signature, handler as (...values: unknown[]) => unknown);
   };
   define('string.charAt(int): string', (text: string, index: bigint) => {
-    const letters = [...text];
+    const letters = Array.from(text);
     if (index < 0n || index > BigInt(letters.length)) throw new Error(`index out of range: ${index}`);
     return letters[Number(index)] ?? '';
   });
@@ -32,7 +32,7 @@ export function registerStrings(environment: Environment): void {
     }
     return result + rest;
   });
-  define('string.reverse(): string', (text: string) => [...text].toReversed().join(''));
+  define('string.reverse(): string', (text: string) => Array.from(text).toReversed().join(''));
   define('string.find(string): string', (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? '');
   define('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern, -1n));
   define('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>

@@ -61,11 +61,14 @@ export const crdStrategy: Strategy = withStatus({
   applyDefaults,
   prepareForUpdate: noteStorageVersion,
   prepareForStatusUpdate(object, previous) {
+    // The subresource changes conditions and, for the cleanup, finalizers; all else of the metadata stays.
+    const { managedFields, resourceVersion, finalizers } = object.metadata;
+    const { managedFields: _managed, resourceVersion: _version, finalizers: _finalizers, ...kept } = previous.metadata;
     object.metadata = {
-      ...previous.metadata,
-      ...(object.metadata.managedFields ? { managedFields: object.metadata.managedFields } : {}),
-      ...(object.metadata.resourceVersion ? { resourceVersion: object.metadata.resourceVersion } : {}),
-      ...(object.metadata.finalizers ? { finalizers: object.metadata.finalizers } : {}),
+      ...kept,
+      ...(managedFields ? { managedFields } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+      ...(finalizers ? { finalizers } : {}),
     };
   },
   validate: (object) => validateCrd(object),

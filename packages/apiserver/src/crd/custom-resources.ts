@@ -6,7 +6,7 @@ import { conversionOf, type ConvertObjects } from './conversion.ts';
 import { customStrategy } from './custom-strategy.ts';
 import { openApiDefinitions } from './openapi-definitions.ts';
 import { printerOf } from './printer-columns.ts';
-import { rootSchema } from './root-schema.ts';
+import { metadataRestrictions, rootSchema } from './root-schema.ts';
 
 export interface CustomResourceOptions {
   /** Sends objects to a conversion webhook; needed only for CRDs that name one. */
@@ -49,6 +49,7 @@ function resourceOfVersion(
     statusReplicasPath: asText(scale['statusReplicasPath']),
     ...(scale['labelSelectorPath'] ? { labelSelectorPath: asText(scale['labelSelectorPath']) } : {}),
   };
+  const restrictions = metadataRestrictions(version);
   const deprecation = deprecationOf(version, group, name, kind);
   return {
     group,
@@ -77,6 +78,7 @@ function resourceOfVersion(
       kind,
       schema,
       printer,
+      ...(restrictions ? { metadataRestrictions: restrictions } : {}),
       statusSubresource: subresources['status'] !== undefined,
       ...(scalePaths ? { scale: scalePaths } : {}),
       selectableFields: asObjects(version['selectableFields']).map((field) => asText(field['jsonPath'])),

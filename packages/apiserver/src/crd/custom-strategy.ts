@@ -7,6 +7,7 @@ import { invalidValue } from '../kinds/field-errors.ts';
 import { sameValue } from '../kinds/json-access.ts';
 import { dnsSubdomain, qualifiedName } from '../kinds/names.ts';
 import { applySchemaDefaults } from './defaulting.ts';
+import { embeddedErrors } from './embedded-resources.ts';
 import { pathKeys, valueAtPath } from './field-path.ts';
 import type { Printer } from './printer-columns.ts';
 import { ruleErrors } from './rules.ts';
@@ -19,6 +20,8 @@ export interface CustomStrategyOptions {
   readonly version: string;
   readonly kind: string;
   readonly schema: () => Schema;
+  /** What the CRD says about `metadata`, such as a pattern for the name. */
+  readonly metadataRestrictions?: Schema;
   readonly printer: Printer;
   readonly statusSubresource: boolean;
   readonly scale?: ScalePaths;
@@ -39,11 +42,17 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       : [invalidValue('apiVersion', object.apiVersion ?? '', `must be ${apiVersion}`)]),
   ];
 
-  const check = (object: ApiObject, previous: ApiObject | undefined): FieldError[] => {
+  const check = (object: ApiObject, previous: ApiObject | undefined, statusOnly = false): FieldError[] => {
     const wrongType = typeErrors(object);
     if (wrongType.length > 0) return wrongType;
     const schema = options.schema();
-    const errors = [...schemaErrors(object, schema, previous), ...(scale ? scaleErrors(object, scale) : [])];
+    const restrictions = statusOnly ? undefined : options.metadataRestrictions;
+    const errors = [
+      ...(restrictions ? schemaErrors(object.metadata, restrictions, previous?.metadata, 'metadata') : []),
+      ...schemaErrors(object, schema, previous),
+      ...(scale ? scaleErrors(object, scale, statusOnly) : []),
+      ...embeddedErrors(object, schema),
+    ];
     if (!previous || listErrors(previous, schema).length === 0) errors.push(...listErrors(object, schema));
     if (blocksRules(errors)) return [...errors, notCheckedError];
     return [...errors, ...ruleErrors(object, previous, schema)];
@@ -72,14 +81,16 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
         if (field !== 'status' && field !== 'metadata') object[field] = value;
       }
       const { managedFields, resourceVersion } = object.metadata;
-      object.metadata = { ...previous.metadata };
-      delete object.metadata.managedFields;
-      if (managedFields) object.metadata.managedFields = managedFields;
-      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+      const { managedFields: _managed, resourceVersion: _version, ...kept } = previous.metadata;
+      object.metadata = {
+        ...kept,
+        ...(managedFields ? { managedFields } : {}),
+        ...(resourceVersion ? { resourceVersion } : {}),
+      };
     },
     validate: (object) => check(object, undefined),
-    validateUpdate: check,
-    validateStatusUpdate: check,
+    validateUpdate: (object, previous) => check(object, previous),
+    validateStatusUpdate: (object, previous) => check(object, previous, true),
     validateName: dnsSubdomain,
     selectableFields: Object.fromEntries(
       options.selectableFields.map((path) => [
@@ -91,7 +102,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       ]),
     ),
     warnings: (object, previous) => finalizerWarnings(object, previous),
-    cells: options.printer.cells,
+    cells: (object, now) => options.printer.cells(object, now),
   });
 }
 

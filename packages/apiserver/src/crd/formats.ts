@@ -96,7 +96,7 @@ function isDuration(value: string): boolean {
 function isbn10(value: string): boolean {
   const digits = value.replace(/[\s-]/g, '');
   if (!/^\d{9}[\dX]$/.test(digits)) return false;
-  const sum = [...digits].reduce(
+  const sum = Array.from(digits).reduce(
     (total, digit, index) => total + (index + 1) * (digit === 'X' ? 10 : Number(digit)),
     0,
   );
@@ -106,14 +106,16 @@ function isbn10(value: string): boolean {
 function isbn13(value: string): boolean {
   const digits = value.replace(/[\s-]/g, '');
   if (!/^\d{13}$/.test(digits)) return false;
-  const sum = [...digits].reduce((total, digit, index) => total + (index % 2 === 0 ? 1 : 3) * Number(digit), 0);
+  const sum = Array.from(digits).reduce((total, digit, index) => total + (index % 2 === 0 ? 1 : 3) * Number(digit), 0);
   return sum % 10 === 0;
 }
 
 function luhn(digits: string): boolean {
-  const sum = [...digits].toReversed().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, index) => {
+      const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
   return digits.length > 0 && sum % 10 === 0;
 }

@@ -88,7 +88,7 @@ function checkEnum(value: Json, schema: Schema, path: string, errors: FieldError
 }
 
 function checkString(value: string, schema: Schema, path: string, errors: FieldError[]): void {
-  const length = [...value].length;
+  const length = Array.from(value).length;
   if (schema.maxLength !== undefined && length > schema.maxLength) errors.push(tooLong(path, schema.maxLength));
   else if (schema.minLength !== undefined && length < schema.minLength) {
     errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
