@@ -82,6 +82,7 @@ class TransportClient implements Client {
   readonly #requester: Requester;
   readonly #discovery: Discovery;
   readonly #kinds = new Map<string, Kind>();
+  readonly #stated: ReadonlySet<Kind>;
 
   constructor(options: ClientOptions) {
     if (!options.fieldManager || options.fieldManager.length > 128)
@@ -106,7 +107,8 @@ class TransportClient implements Client {
       this.#clock,
       options.discoveryIntervalMs ?? 1_000,
     );
-    for (const kind of [...coreKinds, ...(options.kinds ?? [])]) this.#learn(kind);
+    this.#stated = new Set([...coreKinds, ...(options.kinds ?? [])]);
+    for (const kind of this.#stated) this.#learn(kind);
   }
 
   async get<K extends Kind>(kind: K, key: ObjectKey, options: ReadOptions = {}): Promise<ObjectOf<K> | undefined> {
@@ -467,7 +469,7 @@ class TransportClient implements Client {
         signal,
       )) as T;
     } catch (error) {
-      if (isUnknownKind(error)) this.#discovery.forget(kind);
+      if (isUnknownKind(error)) this.#forget(kind);
       throw error;
     }
   }
@@ -484,6 +486,12 @@ class TransportClient implements Client {
     const name = `${kind.apiVersion}/${kind.kind}`;
     // A kind with a schema knows more than one that only names it.
     if (!this.#kinds.has(name) || 'definition' in kind) this.#kinds.set(name, kind);
+  }
+
+  #forget(kind: Kind): void {
+    this.#discovery.forget(kind);
+    // What the program itself states stays; what the server once said may have changed.
+    if (!this.#stated.has(kind) && !('definition' in kind)) this.#kinds.delete(`${kind.apiVersion}/${kind.kind}`);
   }
 
   #known(object: { readonly apiVersion: string; readonly kind: string }): Kind | undefined {
