@@ -1,4 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { clusterAdmission } from './admission/cluster-admission.ts';
+import { WebhookClient, type ServiceResolver } from './admission/webhook-client.ts';
 import type { UserInfo } from './auth/auth.ts';
 import type { StaticToken } from './auth/authenticator.ts';
 import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
@@ -46,6 +48,8 @@ export interface ClusterOptions {
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   /** Bearer tokens and who sends them. */
   readonly tokens?: readonly StaticToken[];
+  /** Where webhooks given as Services listen. Default: such webhooks cannot be reached. */
+  readonly resolveService?: ServiceResolver;
   /** Which controllers run. Default `core`. */
   readonly controllers?: ControllerMode;
   /** Hears what controllers could not do. Default: nobody. */
@@ -124,11 +128,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     authorization: options.authorization ?? 'AlwaysAllow',
     ...(options.tokens ? { staticTokens: options.tokens } : {}),
   });
-  const server = new ApiServer({ registry, store, clock, random, faults, auth });
+  const resolveService = options.resolveService;
+  const reach = { clock, ...(resolveService ? { resolveService } : {}) };
+  const admission = clusterAdmission({ objects, registry, random, ...reach, plugins: [auth.escalationCheck] });
+  const server = new ApiServer({ registry, store, clock, random, faults, auth, admission });
   const host = options.host ?? '127.0.0.1';
   const pki = options.tls ? await createPki(clock, host) : undefined;
   const own = localClient(server, { user: apiserverUser, userAgent: 'kube-apiserver' });
-  followCrds({ store, registry, client: own, clock });
+  followCrds({ store, registry, client: own, clock, random, webhooks: new WebhookClient(reach) });
   await createStartUpObjects(own, pki?.ca);
   if (options.authorization === 'RBAC') await createMissing(own, registry, bootstrapPolicy());
   await applyManifests(server, manifests);

@@ -1,75 +1,89 @@
-import { kubeTime, type Clock } from './clock.ts';
-import { resourcesOfCrd, type CustomResourceOptions } from './crd/custom-resources.ts';
+import type { WebhookClient, WebhookClientConfig } from './admission/webhook-client.ts';
+import type { Clock } from './clock.ts';
+import type { ConvertObjects } from './crd/conversion.ts';
+import { acceptNames } from './crd/crd-strategy.ts';
+import { resourcesOfCrd } from './crd/custom-resources.ts';
 import { sameValue } from './kinds/json-access.ts';
 import type { LocalClient } from './local-client.ts';
-import type { ApiObject, JsonObject } from './object.ts';
+import type { ApiObject } from './object.ts';
+import type { Random } from './random.ts';
 import type { Registry } from './registry.ts';
 import type { Store } from './store/store.ts';
 
 const crdStorage = 'customresourcedefinitions.apiextensions.k8s.io';
+const crds = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const conversionTimeoutMs = 30_000;
 
-export interface CrdFollowerOptions extends CustomResourceOptions {
+export interface CrdFollowerOptions {
   readonly store: Store;
   readonly registry: Registry;
   /** Writes the conditions. */
   readonly client: LocalClient;
+  /** Reaches conversion webhooks. */
+  readonly webhooks: WebhookClient;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** Serves the kinds of stored CRDs, from the very write that stores one to the one that removes it, and says so in their status. */
 export function followCrds(options: CrdFollowerOptions): void {
-  const { store, registry } = options;
-  const serve = (crd: ApiObject) => registry.replace(crd.metadata.name!, resourcesOfCrd(crd, options));
-  for (const { object } of store.list(crdStorage)) {
-    serve(object);
-    void establish(options, object);
-  }
+  const { store, registry, clock, client } = options;
+  const convert = conversionWebhook(options);
+
+  const settle = (crd: ApiObject) => {
+    const others = store
+      .list(crdStorage)
+      .flatMap(({ object }) => (object.metadata.uid === crd.metadata.uid ? [] : [object]));
+    const named = acceptNames(crd, others, clock.now());
+    if (isEstablished(named ?? crd)) registry.replace(crd.metadata.name!, resourcesOfCrd(crd, { convert }));
+    if (!named || crd.metadata.deletionTimestamp) return;
+    // When someone else wrote first, that write brings us here again.
+    client.update({ ...crds, name: crd.metadata.name!, subresource: 'status' }, named).catch(() => undefined);
+  };
+
+  for (const { object } of store.list(crdStorage)) settle(object);
   store.subscribe(crdStorage, ({ type, entry, previous }) => {
     const { object } = entry;
     if (type === 'DELETED') {
       registry.remove(object.metadata.name!);
+      // Names that were taken are free again.
+      for (const other of store.list(crdStorage)) if (!isEstablished(other.object)) settle(other.object);
       return;
     }
     // Rebuilding after a status write would throw away every cached encoding for nothing.
-    if (previous && sameValue(previous.object['spec'], object['spec'])) return;
-    serve(object);
-    void establish(options, object);
+    if (!previous || !sameValue(previous.object['spec'], object['spec'])) settle(object);
   });
 }
 
-interface Condition extends JsonObject {
-  type: string;
-  status: string;
-  lastTransitionTime: string;
-  reason: string;
-  message: string;
+function isEstablished(crd: ApiObject): boolean {
+  const { conditions } = (crd['status'] ?? {}) as { conditions?: { type: string; status: string }[] | null };
+  return conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false;
 }
 
-async function establish({ client, clock }: CrdFollowerOptions, crd: ApiObject): Promise<void> {
-  if (crd.metadata.deletionTimestamp) return;
-  const status = (crd['status'] ?? {}) as {
-    conditions?: Condition[] | null;
-    acceptedNames?: JsonObject;
-    storedVersions?: string[];
+interface ConversionAnswer {
+  readonly response?: {
+    readonly uid?: string;
+    readonly convertedObjects?: ApiObject[];
+    readonly result?: { readonly status?: string; readonly message?: string };
   };
-  const { names, versions } = crd['spec'] as { names: JsonObject; versions: { name: string; storage: boolean }[] };
-  const stored = versions.find(({ storage }) => storage)?.name;
-  const conditions = [...(status.conditions ?? [])];
-  const now = kubeTime(clock.now());
-  const fulfil = (type: string, reason: string, message: string) => {
-    if (!conditions.some((condition) => condition.type === type)) {
-      conditions.push({ type, status: 'True', lastTransitionTime: now, reason, message });
+}
+
+function conversionWebhook({ webhooks, random }: CrdFollowerOptions): ConvertObjects {
+  return async (objects, desiredAPIVersion, webhook) => {
+    const uid = random.uuid();
+    const review = {
+      kind: 'ConversionReview',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      request: { uid, desiredAPIVersion, objects },
+    };
+    const config = (webhook['clientConfig'] ?? {}) as WebhookClientConfig;
+    const { response } = (await webhooks.post(config, review, conversionTimeoutMs)) as ConversionAnswer;
+    if (response?.uid !== uid) {
+      throw new Error(`expected response.uid="${uid}", got "${response?.uid ?? ''}"`);
     }
+    if (response.result?.status !== 'Success') {
+      throw new Error(response.result?.message || 'the webhook gave no reason');
+    }
+    return response.convertedObjects ?? [];
   };
-  fulfil('NamesAccepted', 'NoConflicts', 'no conflicts found');
-  fulfil('Established', 'InitialNamesAccepted', 'the initial names have been accepted');
-  const storedVersions = [...new Set([...(status.storedVersions ?? []), ...(stored ? [stored] : [])])];
-  const next = { ...status, conditions, acceptedNames: names, storedVersions };
-  if (sameValue(next, status)) return;
-  const address = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
-  try {
-    await client.update({ ...address, name: crd.metadata.name!, subresource: 'status' }, { ...crd, status: next });
-  } catch {
-    // Someone wrote first; that write brings us here again.
-  }
 }

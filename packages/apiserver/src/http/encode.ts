@@ -45,6 +45,7 @@ function headOf(object: ApiObject, custom: boolean): Buffer {
 }
 
 const openBrace = Buffer.from('{');
+const lineBreak = Buffer.from('\n');
 
 export interface EncodedObject {
   readonly head: Buffer;
@@ -61,11 +62,11 @@ export function encodeEntry(entry: Entry, resource: Resource): EncodedObject | P
 }
 
 export function encodeObject(object: ApiObject, custom: boolean): Buffer {
-  return Buffer.concat([headOf(object, custom), bodyOf(object)]);
+  return Buffer.concat([headOf(object, custom), bodyOf(object), lineBreak]);
 }
 
 export function joined({ head, body }: EncodedObject): Buffer {
-  return Buffer.concat([head, body]);
+  return Buffer.concat([head, body, lineBreak]);
 }
 
 /** An item of a list: built-ins leave out kind and apiVersion there, custom resources do not. */

@@ -36,7 +36,7 @@ export function otherPaths(core: Core): Handler {
   const cached = (name: string, make: () => JsonObject) => {
     let entry = cache.get(name);
     if (!entry) {
-      const bytes = Buffer.from(JSON.stringify(make()));
+      const bytes = Buffer.from(`${JSON.stringify(make())}\n`);
       entry = { bytes, etag: `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"` };
       cache.set(name, entry);
     }

@@ -16,7 +16,7 @@ export async function render(answer: Answer, representation: Representation, clo
     case 'stream':
       return { status: 200, headers: { 'content-type': 'application/json' }, stream: answer.start };
     case 'status':
-      return renderJson(answer.status, Buffer.from(JSON.stringify(answer.body)), representation);
+      return renderJson(answer.status, lineOf(answer.body), representation);
     case 'list':
       return renderJson(
         200,
@@ -34,9 +34,13 @@ export async function render(answer: Answer, representation: Representation, clo
       }
       const object = answer.kind === 'entry' ? await inVersion(answer.entry, answer.resource) : answer.object;
       const shown = transformed(object, answer.resource, representation, clock);
-      return renderJson(answer.status, Buffer.from(JSON.stringify(shown)), representation);
+      return renderJson(answer.status, lineOf(shown), representation);
     }
   }
+}
+
+function lineOf(value: object): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
 function isStatus(answer: Extract<Answer, { kind: 'entry' | 'object' }>): boolean {
@@ -74,14 +78,14 @@ async function listBytes(
             metadata: { ...metadata },
             items: objects.map(partialMetadata),
           };
-    return Buffer.from(JSON.stringify(body));
+    return lineOf(body);
   }
   const kind = `"kind":${JSON.stringify(resource.listKind)}`;
   const apiVersion = `"apiVersion":${JSON.stringify(apiVersionOf(resource))}`;
-  const meta = `"metadata":${JSON.stringify(metadata)}`;
+  const meta = `"metadata":${JSON.stringify(resource.custom ? { continue: '', ...metadata } : metadata)}`;
   // The real server prints custom lists from a sorted map.
   const opening = resource.custom ? `{${apiVersion},"items":[` : `{${kind},${apiVersion},${meta},"items":[`;
-  const closing = resource.custom ? `],${kind},${meta}}` : ']}';
+  const closing = resource.custom ? `],${kind},${meta}}\n` : ']}\n';
   const parts: Buffer[] = [Buffer.from(opening)];
   for (const [index, entry] of entries.entries()) {
     if (index > 0) parts.push(comma);
@@ -93,7 +97,7 @@ async function listBytes(
   return Buffer.concat(parts);
 }
 
-/** JSON bytes as they are, indented, or as YAML. */
+/** JSON bytes as they are, indented, or as YAML. Like Go's encoder, `json` ends with a line break; indented documents do not. */
 export async function renderJson(status: number, json: Buffer, representation: Representation): Promise<ApiResponse> {
   if (representation.format === 'yaml') {
     const { stringify } = await import('yaml');
@@ -104,11 +108,11 @@ export async function renderJson(status: number, json: Buffer, representation: R
       // Go's YAML library quotes what YAML 1.1 would take for a date or a boolean.
       compat: 'yaml-1.1',
     });
-    return { status, headers: { 'content-type': 'application/yaml' }, body: Buffer.from(text) };
+    // The one key of managed fields on which the two libraries disagree.
+    const body = Buffer.from(text.replace(/^(\s*)"\.": /gm, '$1.: '));
+    return { status, headers: { 'content-type': 'application/yaml' }, body };
   }
-  const body = representation.pretty
-    ? Buffer.from(`${JSON.stringify(JSON.parse(json.toString()), undefined, 2)}\n`)
-    : json;
+  const body = representation.pretty ? Buffer.from(JSON.stringify(JSON.parse(json.toString()), undefined, 2)) : json;
   return { status, headers: { 'content-type': 'application/json' }, body };
 }
 
@@ -116,9 +120,11 @@ export const plainRepresentation: Representation = { format: 'json', pretty: fal
 
 /** A refusal as JSON, whatever was asked for: clients look at the code first. */
 export function renderStatus(status: StatusBody, headers: Readonly<Record<string, string>>): ApiResponse {
+  const { kind, apiVersion, metadata, status: outcome, message, reason, details, code } = status;
+  const ordered = { kind, apiVersion, metadata, status: outcome, message, reason, details, code };
   return {
-    status: status.code,
+    status: code,
     headers: { 'content-type': 'application/json', ...headers },
-    body: Buffer.from(JSON.stringify(status)),
+    body: lineOf(ordered),
   };
 }

@@ -6,7 +6,7 @@ import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf } from '../store/entry.ts';
 import { admissionContext, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
-import { strategyContext, type Core, type ResourceRequest } from './core.ts';
+import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
@@ -56,7 +56,7 @@ export async function createDecoded(
   if (!resource.custom) object = addZeroValues(object, resource.schema);
   context.object = object;
   const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
-  if (errors.length > 0) throw invalid(resource, object.metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalid(namedKind(resource, object), object.metadata.name ?? '', errors);
   request.warnings.push(...strategy.warnings(object, undefined));
   await validate(core, context);
   if (object.metadata.resourceVersion) {

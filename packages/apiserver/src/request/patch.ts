@@ -1,19 +1,18 @@
-import { ApiError, badRequest } from '../api-error.ts';
-import type { ApiObject, Json, JsonObject } from '../object.ts';
-import { applyJsonPatch, jsonPatchOperations } from '../patch/json-patch.ts';
+import { ApiError, badRequest, conflict } from '../api-error.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
+import { decodeApplyPatch, decodeJsonPatch, decodeMergePatch } from '../patch/decode-patch.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { conformToBuiltin } from '../schema/decode.ts';
-import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
 import { pruneUnknown } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
-import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
 import type { Answer } from './answer.ts';
 import { header, type Core, type ResourceRequest } from './core.ts';
 import { createDecoded, matchNamespace } from './create.ts';
 import { conformPatched } from './decode-object.ts';
 import { appliedObject, trackedFields } from './field-ownership.ts';
-import { writeOptions, type WriteOptions } from './options.ts';
+import { writeOptions, type FieldValidation, type WriteOptions } from './options.ts';
 import { change, keepOtherHalf, keepSystemFields, matchIdentity } from './update.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
@@ -51,11 +50,12 @@ export async function patch(core: Core, request: ResourceRequest): Promise<Answe
   const type = patchType(request);
   const options = writeOptions(request, 'PatchOptions', type === 'apply');
   if (type === 'apply') return apply(core, request, options);
-  const body = patchBody(request);
+  const patched = readPatch(request, type, options.fieldValidation);
   return change(core, request, {
     options,
     next(live) {
-      const document = patchedDocument(type, body, live, request.resource.schema);
+      // Patching shares what it does not touch; the rest of the pipeline changes its object in place.
+      const document = structuredClone(patched(live, request.resource.schema));
       const next = conformPatched(request, document, options.fieldValidation);
       matchIdentity(next, request);
       const { uid } = next.metadata;
@@ -93,6 +93,11 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
     },
     missing() {
       if (request.subresource) return undefined;
+      const { uid } = config.metadata;
+      if (uid) {
+        const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+        throw conflict(resource, request.name, why);
+      }
       const object = structuredClone(appliedObject(core, request, undefined, config, options, finish));
       matchIdentity(object, request);
       matchNamespace(object, request);
@@ -102,53 +107,36 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
 }
 
 function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {
-  const text = Buffer.from(request.body ?? []).toString();
-  let parsed: { value: Json; strictErrors: string[] };
-  try {
-    parsed = parseYaml(text);
-  } catch (error) {
-    if (error instanceof YamlSyntaxError) throw badRequest(`error decoding YAML: ${error.message}`);
-    throw error;
-  }
-  const { value, strictErrors } = parsed;
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw badRequest('error decoding YAML: the body is not an object');
-  }
-  if (strictErrors.length > 0) {
-    if (options.fieldValidation === 'Strict')
-      throw badRequest(`error strict decoding YAML: ${strictErrors.join(', ')}`);
-    if (options.fieldValidation === 'Warn') request.warnings.push(...strictErrors);
-  }
-  return { ...value, metadata: value['metadata'] ?? {} } as unknown as ApiObject;
+  const { config, strictErrors } = decodeApplyPatch(request.body ?? new Uint8Array());
+  report(strictErrors, request, options.fieldValidation, 'error strict decoding YAML: ');
+  return { ...config, metadata: config['metadata'] ?? {} } as unknown as ApiObject;
 }
 
-/** The JSON in the body of a patch. */
-export function patchBody(request: ResourceRequest): Json {
-  try {
-    return parseJson(Buffer.from(request.body ?? []).toString()).value;
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
-    throw error;
+/** A decoded patch, waiting for a document. */
+export type Patch = (document: ApiObject, schema: Schema) => JsonObject;
+
+/** Reads the body of a patch. */
+export function readPatch(request: ResourceRequest, type: PatchType, validation: FieldValidation): Patch {
+  const body = request.body ?? new Uint8Array();
+  if (type === 'json') {
+    const { operations, strictErrors } = decodeJsonPatch(body);
+    report(strictErrors, request, validation, 'strict decoding error: ');
+    return (document) => applyJsonPatch(document as unknown as JsonObject, operations);
   }
+  if (type === 'apply') {
+    const { config } = decodeApplyPatch(body);
+    // Applying a scale is merging two numbers; ownership of scales is settled elsewhere.
+    return (document) => applyMergePatch(document as unknown as JsonObject, config);
+  }
+  const { patch: change, strictErrors } = decodeMergePatch(body, type);
+  report(strictErrors, request, validation, 'strict decoding error: ');
+  return type === 'merge'
+    ? (document) => applyMergePatch(document as unknown as JsonObject, change)
+    : (document, schema) => applyStrategicMergePatch(document as unknown as JsonObject, change, schema);
 }
 
-/** The document a patch makes out of another one. */
-export function patchedDocument(type: PatchType, body: Json, document: ApiObject, schema: Schema): JsonObject {
-  const source = document as unknown as JsonObject;
-  if (type === 'json') return applyJsonPatch(source, jsonPatchOperations(body));
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    const found = Array.isArray(body)
-      ? 'array'
-      : body === null
-        ? 'null'
-        : typeof body === 'boolean'
-          ? 'bool'
-          : typeof body;
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
-    );
-  }
-  // Applying a scale is merging two numbers; ownership of scales is settled elsewhere.
-  if (type === 'merge' || type === 'apply') return applyMergePatch(source, body);
-  return applyStrategicMergePatch(source, body, schema);
+function report(problems: string[], request: ResourceRequest, validation: FieldValidation, prefix: string): void {
+  if (problems.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Strict') throw badRequest(prefix + problems.join(', '));
+  request.warnings.push(...problems);
 }

@@ -16,7 +16,6 @@ interface PodCondition {
   status: string;
   lastProbeTime?: string | null;
   lastTransitionTime?: string;
-  observedGeneration?: number;
 }
 
 /** POST to `pods/x/binding`: what a scheduler does. */
@@ -54,7 +53,6 @@ function setScheduled(pod: ApiObject, now: string): void {
     status: 'True',
     lastProbeTime: null,
     lastTransitionTime: now,
-    ...(pod.metadata.generation ? { observedGeneration: pod.metadata.generation } : {}),
   };
   status.conditions = [...(status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled'), scheduled];
 }

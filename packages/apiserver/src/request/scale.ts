@@ -8,7 +8,7 @@ import type { Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { conformPatched, decodeObject } from './decode-object.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
-import { patchBody, patchedDocument, patchType } from './patch.ts';
+import { patchType, readPatch } from './patch.ts';
 import { change } from './update.ts';
 import { apiVersionOf, inVersion } from './versions.ts';
 import { expectedKind } from './virtual.ts';
@@ -39,10 +39,10 @@ export async function updateScale(core: Core, request: ResourceRequest): Promise
 export async function patchScale(core: Core, request: ResourceRequest): Promise<Answer> {
   const type = patchType(request);
   const options = writeOptions(request, 'PatchOptions', type === 'apply');
-  const body = patchBody(request);
+  const patched = readPatch(request, type, options.fieldValidation);
   const expected = expectedKind(request);
   return writeScaled(core, request, options, (live) => {
-    const document = patchedDocument(type, body, scaleOf(live, request), expected.schema);
+    const document = patched(scaleOf(live, request), expected.schema);
     return conformPatched(request, document, options.fieldValidation, expected);
   });
 }

@@ -9,7 +9,7 @@ import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf, type Entry } from '../store/entry.ts';
 import { admissionContext, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
-import { strategyContext, type Core, type ResourceRequest } from './core.ts';
+import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
 import { createDecoded } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
@@ -116,16 +116,16 @@ async function prepared(
   const status = subresource === 'status';
   if (steps.internal) return { next, stored: await toStorage(next, resource) };
   if (status) strategy.prepareForStatusUpdate(next, live, strategies);
-  else strategy.prepareForUpdate(next, live, strategies);
+  else if (subresource !== 'finalize') strategy.prepareForUpdate(next, live, strategies);
   setGeneration(next, live, resource, status);
   if (!resource.custom) next = addZeroValues(next, resource.schema);
   const errors = [
-    ...validateMetadataUpdate(next, live, resource.custom),
+    ...validateMetadataUpdate(next, live, resource.custom || resource.group === 'apiextensions.k8s.io'),
     ...(status
       ? strategy.validateStatusUpdate(next, live, strategies)
       : strategy.validateUpdate(next, live, strategies)),
   ];
-  if (errors.length > 0) throw invalid(resource, request.name, errors);
+  if (errors.length > 0) throw invalid(namedKind(resource, next), request.name, errors);
   request.warnings.push(...strategy.warnings(next, live));
   if (!view) context.object = next;
   await validate(core, context);
@@ -234,7 +234,10 @@ export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, requ
       if (!statusFields.has(field)) next[field] = structuredClone(value);
     }
     // Before ownership is settled, so that nobody owns what the kind does not let through here.
+    const { resourceVersion } = next.metadata;
     request.resource.strategy.prepareForStatusUpdate(next, live, strategyContext(core, true));
+    if (resourceVersion) next.metadata.resourceVersion = resourceVersion;
+    else delete next.metadata.resourceVersion;
     return;
   }
   if (!request.resource.strategy.statusField) return;

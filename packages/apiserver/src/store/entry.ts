@@ -25,6 +25,11 @@ export class Entry {
     }
     return value;
   }
+
+  /** Forgets the encodings; history keeps many entries, and old ones are hardly ever read again. */
+  forgetEncodings(): void {
+    this.#encodings = undefined;
+  }
 }
 
 /** The key of an object in its table. */

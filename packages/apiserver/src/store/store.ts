@@ -205,6 +205,7 @@ export class Store {
     for (const observer of this.#observers) observer(change);
     const listeners = this.#listeners.get(storageId);
     if (listeners) for (const listener of listeners) listener(change);
+    change.previous?.forgetEncodings();
   }
 
   #forget(now: number): void {
