@@ -103,9 +103,11 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
       headers: contentType ? { ...headers, 'content-type': contentType } : headers,
       user,
     });
-    const body = JSON.parse(Buffer.from(response.body ?? []).toString()) as ApiObject;
-    if (response.status >= 400) throw apiErrorOf(body as unknown as StatusBody);
-    return body;
+    const text = Buffer.from(response.body ?? []).toString();
+    // An unknown group is answered in plain text.
+    if (response.status >= 400)
+      throw text.startsWith('{') ? apiErrorOf(JSON.parse(text) as StatusBody) : plainError(response.status, text);
+    return JSON.parse(text) as ApiObject;
   }
 
   return {
@@ -149,7 +151,8 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
       server.handle({ method: 'GET', path, headers, user }).then(
         (response) => {
           if (!response.stream) {
-            close(JSON.parse(Buffer.from(response.body ?? []).toString()) as StatusBody);
+            const text = Buffer.from(response.body ?? []).toString();
+            close(text.startsWith('{') ? (JSON.parse(text) as StatusBody) : plainError(response.status, text).status);
             return;
           }
           let rest = '';
@@ -196,6 +199,10 @@ export function pathOf(
 
 function encode(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
+}
+
+function plainError(code: number, text: string): ApiError {
+  return new ApiError({ code, message: text.trim(), ...(code === 404 ? { reason: 'NotFound' } : {}) });
 }
 
 function apiErrorOf(status: StatusBody): ApiError {

@@ -84,7 +84,7 @@ export class VirtualClock implements Clock {
 
   /** Drains the event loop without moving time. */
   async settle(): Promise<void> {
-    for (let turn = 0; turn < 4; turn++) {
+    for (let turn = 0; turn < 25; turn++) {
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }

@@ -24,7 +24,7 @@ export interface ControlPlane extends AsyncDisposable {
 
 export async function startControlPlane(options: Partial<ControllersOptions> = {}): Promise<ControlPlane> {
   const clock = new VirtualClock();
-  const cluster = await startCluster({ clock });
+  const cluster = await startCluster({ clock, controllers: 'none' });
   const client = localClient(cluster.server, { user: adminUser });
   const complaints: string[] = [];
   for (const name of ['default', 'kube-system']) {
