@@ -133,7 +133,7 @@ export function inProcessTransport(server: ApiServer, options: InProcessOptions 
     async close() {
       closed = true;
       const error = new ConnectionLost('transport is closed');
-      for (const fail of [...pending]) fail(error);
+      for (const fail of pending) fail(error);
     },
   };
 }

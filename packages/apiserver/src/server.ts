@@ -6,6 +6,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
 import { forbiddenAnswer, unauthorized } from './http/denials.ts';
 import { methodNotAllowed, pathNotFound, resourceNotFound } from './http/misses.ts';
+import { mortalStream } from './http/mortal-stream.ts';
 import { negotiate } from './http/negotiate.ts';
 import { renderStatus, render } from './http/render.ts';
 import { routeOf, type Route } from './http/route.ts';
@@ -99,7 +100,7 @@ export class ApiServer {
   /** Answers a request. Rejects only when a fault breaks the connection; every refusal is an answer. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
     // Watchers are called inside a write; a request one of them sends must not be handled before that write is done.
-    await undefined;
+    await Promise.resolve();
     if (this.#closed) throw new ConnectionLost('the server is closed');
     const warnings: string[] = [];
     let response: ApiResponse;
@@ -118,15 +119,16 @@ export class ApiServer {
   /** Streams end with the server. */
   #tracked(start: NonNullable<ApiResponse['stream']>): NonNullable<ApiResponse['stream']> {
     return (sink) => {
-      let running: { close(): void } | undefined;
+      // Filled after the start, during which events may already come.
+      const running: { inner?: { close(): void } } = {};
       const forget = () => this.#streams.delete(end);
       const end = () => {
         forget();
-        running?.close();
+        running.inner?.close();
         sink.end();
       };
       this.#streams.add(end);
-      running = start({
+      running.inner = start({
         write: (chunk) => sink.write(chunk),
         end() {
           forget();
@@ -144,7 +146,7 @@ export class ApiServer {
       return {
         close() {
           forget();
-          running.close();
+          running.inner?.close();
         },
       };
     };
@@ -174,7 +176,7 @@ export class ApiServer {
       response = failureOf(error);
     }
     await around.after(response.status);
-    return around.killWatch && response.stream ? mortal(response, around.killWatch, this.#core.clock) : response;
+    return around.killWatch && response.stream ? mortalStream(response, around.killWatch, this.#core.clock) : response;
   }
 
   async #identify(request: ApiRequest): Promise<UserInfo> {
@@ -262,53 +264,4 @@ function failureOf(error: unknown): ApiResponse {
   if (error instanceof ApiError) return renderStatus(error.status, error.headers);
   const failure = internalError(error instanceof Error ? error.message : String(error));
   return renderStatus(failure.status, failure.headers);
-}
-
-/** A watch that ends after some events or some time. */
-function mortal(response: ApiResponse, kill: NonNullable<FaultEffects['killWatch']>, clock: Clock): ApiResponse {
-  const start = response.stream!;
-  return {
-    ...response,
-    stream(sink) {
-      let left = kill.afterEvents ?? (kill.afterMs === undefined ? 0 : Infinity);
-      let inner: { close(): void } | undefined;
-      let dead = false;
-      const die = () => {
-        if (dead) return;
-        dead = true;
-        timer?.cancel();
-        inner?.close();
-        if (kill.clean || !sink.fail) sink.end();
-        else sink.fail(new ConnectionLost());
-      };
-      const timer = kill.afterMs === undefined ? undefined : clock.schedule(kill.afterMs, die);
-      const close = () => {
-        dead = true;
-        timer?.cancel();
-        inner?.close();
-      };
-      if (left <= 0) {
-        die();
-        return { close };
-      }
-      inner = start({
-        write(chunk) {
-          if (dead) return true;
-          const more = sink.write(chunk);
-          left -= 1;
-          if (left <= 0) die();
-          return more;
-        },
-        end() {
-          if (dead) return;
-          dead = true;
-          timer?.cancel();
-          sink.end();
-        },
-        ...(sink.fail ? { fail: sink.fail.bind(sink) } : {}),
-      });
-      if (dead) inner.close();
-      return { close };
-    },
-  };
 }

@@ -113,7 +113,9 @@ function continueExpired(selection: Selection, start: string): ApiError {
   const error = expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
   );
-  const rest = (selection.namespace ? start.slice(selection.namespace.length + 1) : start).replace(/\u0000$/, '');
-  Object.assign(error.status.metadata, { continue: encodeContinueToken({ revision: -1, start: rest }) });
+  const rest = selection.namespace ? start.slice(selection.namespace.length + 1) : start;
+  Object.assign(error.status.metadata, {
+    continue: encodeContinueToken({ revision: -1, start: rest.split('\0')[0]! }),
+  });
   return error;
 }

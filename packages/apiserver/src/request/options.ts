@@ -1,4 +1,4 @@
-import { ApiError, badRequest, invalid, type FieldError } from '../api-error.ts';
+import { type ApiError, badRequest, invalid, type FieldError } from '../api-error.ts';
 import type { JsonObject } from '../object.ts';
 import { header, type ResourceRequest } from './core.ts';
 
@@ -101,7 +101,7 @@ function dryRunErrors(dryRun: readonly string[]): FieldError[] {
 /** The name before the first slash, as far as it can be printed. */
 export function managerOfUserAgent(userAgent: string): string {
   const name = userAgent.split('/')[0]!;
-  const clean = [...name].filter((character) => printable.test(character)).join('');
+  const clean = Array.from(name, (character) => (printable.test(character) ? character : '')).join('');
   return clean.slice(0, 128) || 'unknown';
 }
 

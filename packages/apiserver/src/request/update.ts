@@ -1,4 +1,4 @@
-import { badRequest, conflict, invalid, notFound, ApiError } from '../api-error.ts';
+import { badRequest, conflict, invalid, notFound, type ApiError } from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
 import { withStoredTimes } from '../apply/managed-fields.ts';
 import { sameValue } from '../kinds/json-access.ts';
