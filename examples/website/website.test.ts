@@ -26,7 +26,7 @@ test('the whole program has fewer than 80 lines', async () => {
 test('a Website becomes a Deployment, follows its spec, says when it is ready and heals what others break', async () => {
   const clock = new VirtualClock();
   await using cluster = await startCluster({ clock });
-  const transport = cluster.transport as Transport;
+  const transport = cluster.transport;
   const client = createClient({ transport, fieldManager: 'test', clock });
   const log = memoryLogger();
   await client.create(toCustomResourceDefinition(Website));

@@ -1,5 +1,5 @@
 import { type Cluster as TestCluster, startCluster } from '@slipway/apiserver';
-import { ConfigMap, createClient, Event, KubeError, Secret, type Transport } from '@slipway/kube';
+import { ConfigMap, createClient, Event, KubeError, Secret } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -11,9 +11,12 @@ import { generationChanged, hasLabels } from './predicates.ts';
 import { requeue, requeueAfter, TerminalError } from './result.ts';
 
 const namespace = 'default';
+/** Clusters have ConfigMaps of their own; these are ours. */
+const labels = { test: 'yes' };
+const scope = { labelSelector: labels };
 
 function configMap(name: string, more: Partial<ConfigMap['metadata']> = {}): ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...more } };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels, ...more } };
 }
 
 describe('a running controller', () => {
@@ -26,7 +29,7 @@ describe('a running controller', () => {
   beforeEach(async () => {
     clock = new VirtualClock();
     cluster = await startCluster({ clock });
-    client = createClient({ transport: cluster.transport as Transport, fieldManager: 'test', clock });
+    client = createClient({ transport: cluster.transport, fieldManager: 'test', clock });
     log = memoryLogger();
   });
 
@@ -43,10 +46,10 @@ describe('a running controller', () => {
     more: Partial<ManagerOptions> = {},
   ): Promise<void> {
     manager = await startManager({
-      cluster: { transport: cluster.transport as Transport },
+      cluster: { transport: cluster.transport },
       clock,
       log,
-      controllers: [controller({ name: 'under-test', for: ConfigMap, ...options })],
+      controllers: [controller({ name: 'under-test', for: ConfigMap, scope, ...options })],
       ...more,
     });
     await clock.advance(1000);
@@ -199,7 +202,7 @@ describe('a running controller', () => {
   test('watches map changes to keys; a mapping that fails is logged and does not stop the others', async () => {
     const reconciled: string[] = [];
     manager = await startManager({
-      cluster: { transport: cluster.transport as Transport },
+      cluster: { transport: cluster.transport },
       clock,
       log,
       controllers: [

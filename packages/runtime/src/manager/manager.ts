@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
-import { type Clock, kindText, type Random, sleep, systemClock, systemRandom } from '@slipway/kube';
+import { type Clock, findConnection, kindText, type Random, sleep, systemClock, systemRandom } from '@slipway/kube';
 import { trace, type Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 
@@ -15,7 +15,6 @@ import { addEventLoopMetrics } from '../metrics/event-loop-metrics.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from '../webhooks/running-webhooks.ts';
 import { type Cluster, clusterNamed, mainCluster } from './cluster.ts';
-import { defaultConnection } from './default-connection.ts';
 import { answerProbe, type HealthCheck } from './health.ts';
 import { type RunningServer, type ServerAddress, serveHttp } from './http-server.ts';
 import { LeaderElector, type LeaderElectionOptions, LeadershipLostError } from './leader-elector.ts';
@@ -119,6 +118,8 @@ class RunningManager implements Manager {
   #elector: LeaderElector | undefined;
   #ports: { health?: number; metrics?: number } = {};
   #stopping: Promise<void> | undefined;
+  #nextLook: Promise<void> | undefined;
+  #lookMs = 5;
 
   constructor(options: ManagerOptions) {
     const controllers = options.controllers ?? [];
@@ -222,11 +223,22 @@ class RunningManager implements Manager {
     controller.startWorkers();
   }
 
-  async #untilSynced(synced: () => boolean): Promise<void> {
-    for (let pauseMs = 5; !synced(); pauseMs = Math.min(pauseMs * 1.5, 500)) {
-      await sleep(this.#clock, pauseMs, this.#end.signal);
+  /** Resolves when `condition` holds. All that wait look at the same moments, so nobody is told later than another. */
+  async #untilSynced(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      this.#nextLook ??= this.#pauseBeforeLook();
+      await this.#nextLook;
     }
     this.#end.signal.throwIfAborted();
+  }
+
+  async #pauseBeforeLook(): Promise<void> {
+    try {
+      await sleep(this.#clock, this.#lookMs, this.#end.signal);
+    } finally {
+      this.#lookMs = Math.min(this.#lookMs * 1.5, 500);
+      this.#nextLook = undefined;
+    }
   }
 
   async #openClusters(): Promise<void> {
@@ -243,7 +255,7 @@ class RunningManager implements Manager {
     ];
     for (const [name, target] of targets) {
       if (this.#clusters.has(name)) throw new Error(`startManager: clusters: the name '${name}' is taken`);
-      const open = openCluster(name, target ?? { connection: await defaultConnection() }, environment);
+      const open = openCluster(name, target ?? { connection: await findConnection() }, environment);
       this.#open.push(open);
       this.#clusters.set(name, open.cluster);
     }
