@@ -160,12 +160,12 @@ export class FaultyServer {
 
   /** Breaks all open connections. */
   resetAll(): void {
-    for (const answer of [...this.#answers]) answer.reset();
+    for (const answer of Array.from(this.#answers)) answer.reset();
   }
 
   /** Ends all open watches as the server does at their timeout. */
   endWatches(): void {
-    for (const watch of [...this.#watches]) watch.answer.end();
+    for (const watch of Array.from(this.#watches)) watch.answer.end();
   }
 
   /** Stops sending to all open watches without a word. */
@@ -337,7 +337,7 @@ export class FaultyServer {
         this.#bookmark(watch, { 'k8s.io/initial-events-end': 'true' });
       }
     } else {
-      for (const change of [...resource.changes]) if (change.version > from) this.#send(watch, change);
+      for (const change of Array.from(resource.changes)) if (change.version > from) this.#send(watch, change);
     }
     this.#scheduleBookmark(watch);
   }
@@ -367,7 +367,7 @@ export class FaultyServer {
 
   #record(resource: ServedResource, change: Change): void {
     resource.changes.push(change);
-    for (const watch of [...this.#watches]) if (watch.resource === resource) this.#send(watch, change);
+    for (const watch of Array.from(this.#watches)) if (watch.resource === resource) this.#send(watch, change);
   }
 
   #send(watch: Watch, change: Change): void {

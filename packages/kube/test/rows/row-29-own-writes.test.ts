@@ -13,7 +13,7 @@ async function makeLaggingWorld() {
   const held: (() => void)[] = [];
   const open = transport.open.bind(transport);
   transport.open = (request, handler) =>
-    open(request, { ...handler, head: handler.head, data: (chunk) => held.push(() => handler.data(chunk)) });
+    open(request, { ...handler, data: (chunk) => held.push(() => handler.data(chunk)) });
   server.endWatches();
   await clock.advance(2_000);
   return {

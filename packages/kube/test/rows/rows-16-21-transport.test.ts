@@ -66,7 +66,7 @@ test('row 16: watches and requests speak HTTP/1.1 to a server that would rather 
       head: (status, headers) => void response.writeHead(status, headers),
       data: (chunk) => void (response as unknown as NodeJS.WritableStream).write(chunk),
       end: () => void response.end(),
-      reset: () => void response.stream?.close(),
+      reset: () => response.stream?.close(),
     });
   });
   let sessions = 0;
