@@ -30,7 +30,7 @@ export interface Client {
   /**
    * Writes `status` fields of an object that was read before: given top-level fields replace the stored ones, `conditions`
    * are merged by type and keep `lastTransitionTime` while their status stays, `observedGeneration` is set when the kind
-   * has it. Writes nothing when nothing would change. Refuses (`isConflict`) when the object has changed since it was read.
+   * has it (known for kinds with a schema that the cache watches or this client has read). Writes nothing when nothing would change. Refuses (`isConflict`) when the object has changed since it was read.
    */
   setStatus<T extends KubeObject>(
     object: DeepReadonly<T>,

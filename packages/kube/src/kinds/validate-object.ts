@@ -61,7 +61,7 @@ function check(value: unknown, schema: JsonSchemaProps, field: string, problems:
   else if (typeof value === 'string') checkString(value, schema, report);
   else if (Array.isArray(value)) checkList(value, schema, field, problems, report);
   else if (isObject(value)) checkFields(value, schema, field, problems, report);
-  checkCombinations(value, schema, field, report);
+  checkCombinations(value, schema, field, problems);
 }
 
 function hasType(value: unknown, schema: JsonSchemaProps): boolean {
@@ -161,25 +161,24 @@ function checkFields(
     const property = schema.properties?.[name];
     if (property) check(item, property, at(name), problems);
     else if (isObject(schema.additionalProperties))
-      check(item, schema.additionalProperties as JsonSchemaProps, `${field}[${name}]`, problems);
+      check(item, schema.additionalProperties as JsonSchemaProps, at(name), problems);
     else if (!schema['x-kubernetes-preserve-unknown-fields'] && schema.additionalProperties !== true)
       problems.push({ field: at(name), message: 'unknown field' });
   }
 }
 
-function checkCombinations(
-  value: unknown,
-  schema: JsonSchemaProps,
-  field: string,
-  report: (message: string) => void,
-): void {
-  const holds = (part: JsonSchemaProps) => {
-    // A part only narrows: which fields exist at all is said outside of it.
-    const open: JsonSchemaProps = { ...part, 'x-kubernetes-preserve-unknown-fields': true };
-    return validateValue(value, open, field).length === 0;
-  };
-  if (schema.anyOf && !schema['x-kubernetes-int-or-string'] && !schema.anyOf.some(holds))
+function checkCombinations(value: unknown, schema: JsonSchemaProps, field: string, problems: FieldProblem[]): void {
+  const report = (message: string) => problems.push({ field, message });
+  // A part only narrows: which fields exist at all is said outside of it.
+  const judge = (part: JsonSchemaProps) =>
+    validateValue(value, { ...part, 'x-kubernetes-preserve-unknown-fields': true }, field);
+  const holds = (part: JsonSchemaProps) => judge(part).length === 0;
+  if (schema.anyOf && !schema['x-kubernetes-int-or-string'] && !schema.anyOf.some(holds)) {
     report('must match at least one of its alternatives (anyOf)');
+    // What is missing to the alternative that comes closest is the most helpful thing to say.
+    const [closest = []] = schema.anyOf.map(judge).toSorted((a, b) => a.length - b.length);
+    problems.push(...closest);
+  }
   if (schema.oneOf && schema.oneOf.filter(holds).length !== 1)
     report('must match exactly one of its alternatives (oneOf)');
   if (schema.allOf && !schema.allOf.every(holds)) report('must match all of its parts (allOf)');
