@@ -11,6 +11,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { GoSource } from './go-source.ts';
+import { protoMessages } from './proto-data.ts';
 import { readRecording } from './recording.ts';
 import { compactDefinitions, descriptionsOf, documentRoots, kindsOf } from './schema-data.ts';
 
@@ -62,3 +63,4 @@ writeModule('resources.ts', {
   kubernetesVersion: recording.version,
   packedResources: pack(recording.resources),
 });
+writeModule('protobuf.ts', { packedMessages: packByChunk(protoMessages(recording, source)) });

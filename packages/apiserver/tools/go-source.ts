@@ -11,6 +11,8 @@ export interface GoField {
   inline: boolean;
   omitEmpty: boolean;
   omitZero: boolean;
+  /** The number in protobuf; 0 when the field is not in protobuf. */
+  protoNumber: number;
 }
 
 /** The declared types of one Go package. */
@@ -36,6 +38,11 @@ export class GoSource {
 
   constructor(version: string) {
     this.#version = version;
+  }
+
+  /** The declared fields of a struct, inlined ones as they are. */
+  declaredFields(path: string, name: string): GoField[] | undefined {
+    return this.package(path)?.structs.get(name);
   }
 
   moduleDirectory(module: string): string {
@@ -188,5 +195,6 @@ function readField(line: string): GoField | undefined {
     inline: embedded && (jsonName === '' || options.includes('inline')),
     omitEmpty: options.includes('omitempty'),
     omitZero: options.includes('omitzero'),
+    protoNumber: Number(/protobuf:"\w+,(\d+)/.exec(match[3] ?? '')?.[1] ?? 0),
   };
 }
