@@ -1,0 +1,58 @@
+import { isTimeout, kubeTime, type Kind } from '@slipway/kube';
+
+import { ServiceBinding, ServiceInstance, type ServiceResource } from '../api.ts';
+import type { BtpRun } from './run.ts';
+import { countOf, listServiceResources } from './service-resources.ts';
+import { setProgress } from './status.ts';
+
+export type HardDeleteOutcome =
+  | { readonly state: 'done' }
+  | { readonly state: 'waiting'; readonly lookAgainMs: number }
+  | { readonly state: 'failed'; readonly why: string };
+
+/**
+ * Steps 2 and 3: asks for the deletion of all bindings and instances and looks whether they are gone. The time limit counts
+ * from the first try, which is kept in the status.
+ */
+export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
+  const { clock, signal } = run.context;
+  const { hardDeleteTimeoutMs, hardDeleteCheckIntervalMs } = run.settings;
+  try {
+    const found = await listServiceResources(run);
+    if (countOf(found) === 0) return { state: 'done' };
+    if (run.btp.status?.hardDeleteStartedAt === undefined)
+      await setProgress(run, { hardDeleteStartedAt: kubeTime(clock.now()) });
+    const startedMs = Date.parse(run.btp.status?.hardDeleteStartedAt ?? kubeTime(clock.now()));
+    const leftMs = startedMs + hardDeleteTimeoutMs - clock.now();
+    const what = `${found.instances.length} instance(s) and ${found.bindings.length} binding(s) are left`;
+    if (leftMs <= 0) return { state: 'failed', why: `${what} after the time limit of the hard delete` };
+    await askForDeletion(run, ServiceBinding, found.bindings);
+    await askForDeletion(run, ServiceInstance, found.instances);
+    if (countOf(await listServiceResources(run)) === 0) return { state: 'done' };
+    return { state: 'waiting', lookAgainMs: Math.min(leftMs, hardDeleteCheckIntervalMs) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { state: 'failed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Only what nobody has asked to go yet: asking again every few seconds would be noise. */
+async function askForDeletion(
+  run: BtpRun,
+  kind: Kind<ServiceResource>,
+  found: readonly ServiceResource[],
+): Promise<void> {
+  const namespaces = new Set(
+    found
+      .filter((object) => object.metadata.deletionTimestamp === undefined)
+      .map((object) => object.metadata.namespace!),
+  );
+  for (const namespace of namespaces) {
+    try {
+      await run.context.client.deleteCollection(kind, { namespace });
+    } catch (error) {
+      // The server may go on with a deletion after it stopped answering.
+      if (!isTimeout(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Kind, KubeObject } from '@slipway/kube';
+import { applySet, failureText, planSet, waitingText, type SetResult } from '@slipway/manifests';
+
+import { names } from '../names.ts';
+import { Refusal, type Reason } from '../reasons.ts';
+import type { ModuleFiles } from '../resources/load.ts';
+import { prepareResources, withCaBundle } from '../resources/prepare.ts';
+import type { Credentials } from '../resources/required-secret.ts';
+import { prepareCertificates } from './certificates.ts';
+import { areNetworkPoliciesDisabled, removeUnwantedPolicies } from './network-policies.ts';
+import type { BtpRun } from './run.ts';
+import { orRefuse } from './status.ts';
+
+/** The module as it belongs on the cluster now. */
+export interface PreparedModule {
+  readonly objects: readonly KubeObject[];
+  /** When its certificates need another look, epoch milliseconds. */
+  readonly lookAgainAtMs: number;
+}
+
+/** Step 8: prepares the resources, their certificates and webhook configurations. */
+export async function prepareModule(
+  run: BtpRun,
+  files: ModuleFiles,
+  credentials: Credentials,
+  failure: Reason,
+): Promise<PreparedModule> {
+  const resources = resourcesOf(run, files, credentials);
+  await orRefuse(failure, () => removeUnwantedPolicies(run), 'failed to remove network policies: ');
+  const certificates = await orRefuse('PreparingInstallInfoFailed', () => prepareCertificates(run, resources));
+  const objects = [...withCaBundle(resources, certificates.caBundle), ...certificates.secrets];
+  return { objects, lookAgainAtMs: certificates.lookAgainAtMs };
+}
+
+function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credentials): KubeObject[] {
+  return prepareResources({
+    files,
+    credentials,
+    settings: run.settings,
+    images: run.workshop.images,
+    networkPolicies: !areNetworkPoliciesDisabled(run),
+  });
+}
+
+/** Step 9: brings the cluster to it, wave by wave. Does not wait. */
+export async function applyModule(run: BtpRun, module: PreparedModule): Promise<SetResult> {
+  const { client, signal } = run.context;
+  run.workshop.members.follow(await kindsOf(run, module.objects));
+  return await applySet({
+    client,
+    objects: module.objects,
+    fieldManager: names.fieldManager,
+    membership: run.workshop.membership,
+    // The names are the module's own. Whatever lies under them, an installation by the original included, becomes ours.
+    adoption: 'AdoptAll',
+    memo: run.workshop.memo,
+    signal,
+  });
+}
+
+async function kindsOf(run: BtpRun, objects: readonly KubeObject[]): Promise<Kind[]> {
+  const wanted = new Map(objects.map((object) => [`${object.apiVersion}/${object.kind}`, object]));
+  const kinds = await Promise.all(
+    [...wanted.values()].map((object) =>
+      run.context.client.resolve(object.apiVersion, object.kind).catch(() => undefined),
+    ),
+  );
+  return kinds.filter((kind) => kind !== undefined);
+}
+
+/** What stopped a pass, in the words of the original. */
+export function applyFailure(run: BtpRun, result: SetResult, failure: Reason): Refusal {
+  const failed = result.members.filter((member) => member.action === 'failed').map(failureText);
+  return new Refusal(failure, run.redaction.apply(`failed to apply module resources: ${failed.join('; ')}`));
+}
+
+/** What a pass waits for. */
+export function waitText(result: SetResult): string {
+  return waitingText(result) || 'the resources to be ready';
+}
+
+/** Before an update: asks the API server whether it would take the new version. Changes nothing. */
+export async function checkConsistency(run: BtpRun, files: ModuleFiles, credentials: Credentials): Promise<void> {
+  const planned = await orRefuse('ConsistencyCheckFailed', () =>
+    planSet({
+      client: run.context.client,
+      objects: resourcesOf(run, files, credentials).filter((object) => object.kind !== 'Secret'),
+      fieldManager: names.fieldManager,
+      membership: run.workshop.membership,
+      signal: run.context.signal,
+    }),
+  );
+  const refused = planned.filter((member) => member.action === 'refused');
+  if (refused.length > 0) {
+    const texts = refused.map((member) => failureText({ ref: member.ref, action: 'failed', message: member.message }));
+    throw new Refusal('ConsistencyCheckFailed', `the API server would refuse: ${texts.join('; ')}`);
+  }
+}
