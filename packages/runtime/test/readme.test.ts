@@ -2,12 +2,19 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { startCluster } from '@slipway/apiserver';
-import { createClient, Event, Secret, toCustomResourceDefinition } from '@slipway/kube';
-import { controller, memoryLogger, startManager } from '@slipway/runtime';
+import {
+  createClient,
+  Event,
+  Lease,
+  Secret,
+  toCustomResourceDefinition,
+  ValidatingWebhookConfiguration,
+} from '@slipway/kube';
+import { memoryLogger, startManager } from '@slipway/runtime';
 import { VirtualClock } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
-import { everything, Greeting, greetings, hooks, pokes, production, testIt, tryItOut } from './tutorial.ts';
+import { everything, Greeting, pokes, production, run, testIt, tryItOut } from './tutorial.ts';
 
 const squeezed = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
@@ -58,23 +65,35 @@ test('the second controller: finalizer, secret mapping, channel and terminal err
   expect(reasons).toEqual(['Farewell']);
 });
 
-test('the production options start', async () => {
+test('the production options start, answer probes and stop on a signal', async () => {
   await using cluster = await startCluster();
   const { transport } = cluster;
-  await createClient({ transport, fieldManager: 'test' }).create({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: 'greetings' },
+  const client = createClient({ transport, fieldManager: 'test' });
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'greetings' } });
+  await client.create(toCustomResourceDefinition(Greeting));
+  const log = memoryLogger();
+  // The first thing a controller says is that its workers start: by then everything is up.
+  const onController = (message: string) => {
+    if (message === 'starting workers') process.kill(process.pid, 'SIGUSR2');
+  };
+  // Any free ports: the test may not be alone on the machine.
+  const free = { port: 0, host: '127.0.0.1' };
+  const running = run({
+    ...production,
+    cluster: { transport },
+    health: free,
+    metrics: free,
+    webhooks: { ...production.webhooks!, ...free },
+    signals: ['SIGUSR2'],
+    log: { ...log, with: (fields) => ({ ...log.with(fields), info: onController }) },
   });
-  await createClient({ transport, fieldManager: 'test' }).create(toCustomResourceDefinition(Greeting));
-  expect(controller).toBeDefined();
-  expect(hooks.map(({ path }) => path)).toEqual([
-    '/mutate-example-com-v1-greeting',
-    '/validate-example-com-v1-greeting',
-  ]);
-  await using manager = await production({ transport });
-  await manager.elected;
-  await manager.ready;
-  expect(manager.ports).toEqual({ health: 8081, metrics: 8080, webhooks: 9443 });
-  expect(greetings.name).toBe('greeting');
+  await running;
+  const lease = await client.get(Lease, { namespace: 'default', name: 'greeting' });
+  expect(lease?.spec?.holderIdentity).toBe('');
+  const configuration = await client.get(ValidatingWebhookConfiguration, { name: 'greetings' });
+  expect(configuration?.webhooks?.[0]?.clientConfig).toMatchObject({
+    service: { namespace: 'greetings', name: 'greetings', path: '/validate-example-com-v1-greeting' },
+    caBundle: expect.any(String),
+  });
+  expect(log.entries.map(({ message }) => message)).toContain('stopped');
 });

@@ -6,6 +6,7 @@ import {
   controller,
   generationChanged,
   invalid,
+  type ManagerOptions,
   memoryLogger,
   mutatingWebhook,
   requeueAfter,
@@ -84,7 +85,7 @@ export async function testIt(): Promise<string | undefined> {
   const key = { namespace: 'default', name: 'first' };
   await client.create({ apiVersion: 'example.com/v1', kind: 'Greeting', metadata: key, spec: { who: 'test' } });
   await clock.runUntil(async () => (await client.get(ConfigMap, key)) !== undefined);
-  await clock.advance(minutes(20)); // a moment, for you
+  await clock.advance(minutes(2)); // a moment, for you
   await manager.elected;
   return (await client.get(ConfigMap, key))?.data?.['text'];
 }
@@ -136,19 +137,22 @@ export const hooks = [
   }),
 ];
 
-export function production(cluster?: Parameters<typeof startManager>[0]['cluster']) {
-  return startManager({
-    controllers: [greetings],
-    cluster, // leave it out: the cluster we run in, or the one of the kubeconfig
-    leaderElection: true, // a Lease named after the first controller
-    health: { port: 8081 }, // /healthz and /readyz
-    metrics: { port: 8080 }, // /metrics, with controller-runtime's names
-    webhooks: {
-      webhooks: hooks,
-      address: { service: { namespace: 'greetings', name: 'greetings-webhook' } },
-      configuration: 'greetings', // writes the configuration objects, CA included, and keeps certificates fresh
-    },
-    signals: true, // SIGTERM and SIGINT stop it in good order
-    gracefulStopMs: 30_000,
-  });
+export const production: ManagerOptions = {
+  // `cluster` left out: the one we run in, or the one of the kubeconfig
+  controllers: [greetings],
+  leaderElection: true, // a Lease named after the first controller
+  health: { port: 8081 }, // /healthz and /readyz
+  metrics: { port: 8080 }, // /metrics, with controller-runtime's names
+  webhooks: {
+    webhooks: hooks,
+    address: { service: { namespace: 'greetings', name: 'greetings' } },
+    configuration: 'greetings', // writes the configuration objects, CA included, and keeps certificates fresh
+  },
+  signals: true, // SIGTERM and SIGINT stop it in good order
+  gracefulStopMs: 30_000,
+};
+
+export async function run(options: ManagerOptions = production): Promise<void> {
+  await using manager = await startManager(options);
+  await manager.stopped;
 }

@@ -41,7 +41,7 @@ export interface ReconcileContext {
   /** The manager's metrics, to register one's own in. */
   readonly metrics: Registry;
   /** Another cluster of the manager. */
-  cluster(name: string): Cluster;
+  readonly cluster: (name: string) => Cluster;
 }
 
 export type Reconcile = (

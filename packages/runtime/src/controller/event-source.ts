@@ -51,7 +51,7 @@ export interface TimerSourceOptions {
   /** Milliseconds between two rounds; the first is after one interval. */
   everyMs: number;
   /** The keys of a round. */
-  keys(context: EventSourceContext): readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+  keys: (context: EventSourceContext) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
 }
 
 /** Hands out keys at a fixed interval. A round that fails is logged; the next comes all the same. */

@@ -76,7 +76,7 @@ export class RunningWebhooks {
     const { clock, log } = this.#environment;
     for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, 30_000)) {
       try {
-        await this.#refresh(signal);
+        await this.refresh(signal);
         break;
       } catch (error) {
         signal.throwIfAborted();
@@ -99,7 +99,7 @@ export class RunningWebhooks {
     for (;;) {
       try {
         await sleep(clock, checkMs, this.#end.signal);
-        await this.#refresh(this.#end.signal);
+        await this.refresh(this.#end.signal);
       } catch (error) {
         if (this.#end.signal.aborted) return;
         // What is served goes on being served; it is renewed long before it ends.
@@ -108,8 +108,11 @@ export class RunningWebhooks {
     }
   }
 
-  /** Trust first, then serve: nobody may see a certificate whose CA they were not told of. */
-  async #refresh(signal: AbortSignal): Promise<void> {
+  /**
+   * Brings certificates and everybody's trust in order and serves what is current. Trust first, then serve: nobody may see
+   * a certificate whose CA they were not told of.
+   */
+  async refresh(signal?: AbortSignal): Promise<void> {
     const { cluster, metrics, log } = this.#environment;
     let state: ServingState;
     try {

@@ -76,18 +76,18 @@ interface AdmissionOptions<K extends Kind> {
 
 export interface ValidatingOptions<K extends Kind> extends AdmissionOptions<K> {
   /** Says whether the object may be stored. What it throws is an internal error to the user. */
-  validate(
+  validate: (
     request: AdmissionRequest<ObjectOf<K>>,
     context: WebhookContext,
-  ): Verdict | undefined | void | Promise<Verdict | undefined | void>;
+  ) => Verdict | undefined | void | Promise<Verdict | undefined | void>;
 }
 
 export interface MutatingOptions<K extends Kind> extends AdmissionOptions<K> {
   /** Changes `request.object` in place or returns another; the patch is computed. Return a verdict with `deny` to refuse. */
-  mutate(
+  mutate: (
     request: AdmissionRequest<ObjectOf<K>>,
     context: WebhookContext,
-  ): ObjectOf<K> | Verdict | undefined | void | Promise<ObjectOf<K> | Verdict | undefined | void>;
+  ) => ObjectOf<K> | Verdict | undefined | void | Promise<ObjectOf<K> | Verdict | undefined | void>;
 }
 
 export interface ConversionOptions {
