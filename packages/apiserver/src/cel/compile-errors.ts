@@ -9,6 +9,11 @@ interface Problem {
 /** What cel-go would print for the same mistake: the message, the line and a caret under the place. */
 export function compileErrorText(text: string, error: unknown): string {
   const { message, offset } = problemOf(text, error);
+  return placedText(text, message, offset);
+}
+
+/** A message with the line it is about; `offset` counts from zero. */
+export function placedText(text: string, message: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   const column = offset - (before.lastIndexOf('\n') + 1);

@@ -45,7 +45,7 @@ describe('rules', () => {
     "self.a__dash__b == 'dash' && self.__namespace__ == 'word'",
     "self.when < timestamp('2030-01-01T00:00:00Z') && self.every > duration('1h')",
     'self.any.deep.n == 3 && self.port == 8080',
-    "self.?inner.?a.orValue('none') == '1' && !has(self.inner.b)",
+    "self.?inner.?a.orValue('none') == '1' && has(self.inner.a)",
     "self.tags.exists_one(t, t == 'a') && self.tags.map(t, t + '!').join(',') == 'a!,b!'",
     // strings and regular expressions
     "'hello'.charAt(1) == 'e' && 'aXbX'.replace('X', '-', 1) == 'a-bX' && 'abc'.reverse() == 'cba'",
@@ -98,6 +98,8 @@ describe('rules', () => {
 describe('rules that do not compile', () => {
   it.each([
     ['self.b > 1', "undefined field 'b'", 5],
+    ['has(self.zzz)', "undefined field 'zzz'", 9],
+    ['self.list.all(i, has(i.zzz))', "undefined field 'zzz'", 23],
     ["self.count + 'a' == 1", "found no matching overload for '_+_' applied to '(int, string)'", 12],
     ['foo > 1', "undeclared reference to 'foo' (in container '')", 1],
     ['nope(1)', "undeclared reference to 'nope' (in container '')", 5],

@@ -2,7 +2,8 @@ import { Environment, Optional } from '@marcbachmann/cel-js';
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { compileErrorText } from './compile-errors.ts';
+import { compileErrorText, placedText } from './compile-errors.ts';
+import { undefinedField } from './has-arguments.ts';
 import { registerLibraries } from './libraries.ts';
 import { dynamic, TypeRegistry, type CelType, type SharedValues } from './value-types.ts';
 
@@ -41,13 +42,13 @@ export class RuleCompiler {
   }
 
   compile(text: string, options: RuleOptions): CompiledRule {
-    const types = new Map<string, { type: CelType; optional: boolean }>();
+    const types = new Map<string, Variable>();
     const pending = Object.entries(options.variables).map(([name, variable]) => {
       const optional = typeof variable === 'object' && 'optional' in variable;
       const schema =
         variable === 'dyn' ? undefined : optional ? (variable as { optional: Schema }).optional : (variable as Schema);
       const type = schema ? this.#types.typeOf(schema) : dynamic;
-      types.set(name, { type, optional });
+      types.set(name, { type, optional, schema: optional ? undefined : schema });
       return [name, optional ? `optional<${type.name}>` : type.name] as const;
     });
     const environment = this.#environment.clone();
@@ -66,6 +67,12 @@ export function compileRule(text: string, options: RuleOptions): CompiledRule {
   return new RuleCompiler(schemas).compile(text, options);
 }
 
+interface Variable {
+  readonly type: CelType;
+  readonly optional: boolean;
+  readonly schema: Schema | undefined;
+}
+
 let base: Environment | undefined;
 
 function baseEnvironment(): Environment {
@@ -79,7 +86,7 @@ function baseEnvironment(): Environment {
 function compileIn(
   environment: Environment,
   text: string,
-  types: ReadonlyMap<string, { type: CelType; optional: boolean }>,
+  types: ReadonlyMap<string, Variable>,
   result: 'bool' | 'string' | 'dyn',
 ): CompiledRule {
   const failed = (error: string, ast?: ASTNode): CompiledRule => ({
@@ -98,6 +105,11 @@ function compileIn(
   }
   const checked = parsed.check();
   if (!checked.valid) return failed(`compilation failed: ${compileErrorText(text, checked.error)}`, parsed.ast);
+  const missing = undefinedField(parsed.ast, new Map([...types].map(([name, { schema }]) => [name, schema])));
+  if (missing) {
+    const problem = placedText(text, `undefined field '${missing.name}'`, missing.offset);
+    return failed(`compilation failed: ${problem}`, parsed.ast);
+  }
   if (result !== 'dyn' && checked.type !== result && checked.type !== 'dyn') {
     return failed(result === 'bool' ? 'must evaluate to a bool' : 'must evaluate to a string', parsed.ast);
   }

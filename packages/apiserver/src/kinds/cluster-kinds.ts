@@ -69,6 +69,12 @@ function nodeRoles(object: ApiObject): string {
   return [...roles].toSorted().join(',') || '<none>';
 }
 
+function kernelText(object: ApiObject): string {
+  const kernel = asText(dig(object, 'status', 'nodeInfo', 'kernelVersion')) || '<unknown>';
+  const architecture = asText(dig(object, 'status', 'nodeInfo', 'architecture'));
+  return architecture ? `${kernel} (${architecture})` : kernel;
+}
+
 function nodeAddress(object: ApiObject, type: string): string {
   const found = asObjects(dig(object, 'status', 'addresses')).find((address) => address['type'] === type);
   return asText(found?.['address']) || '<none>';
@@ -107,7 +113,7 @@ export const nodeStrategy: Strategy = strategyWith({
     nodeAddress(object, 'InternalIP'),
     nodeAddress(object, 'ExternalIP'),
     asText(dig(object, 'status', 'nodeInfo', 'osImage')) || '<unknown>',
-    asText(dig(object, 'status', 'nodeInfo', 'kernelVersion')) || '<unknown>',
+    kernelText(object),
     asText(dig(object, 'status', 'nodeInfo', 'containerRuntimeVersion')) || '<unknown>',
   ],
 });

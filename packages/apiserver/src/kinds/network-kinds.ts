@@ -106,7 +106,7 @@ export const ingressStrategy: Strategy = withStatus({
       ? ['annotation "kubernetes.io/ingress.class" is deprecated, please use \'spec.ingressClassName\' instead']
       : [],
   cells: (object, now) => {
-    const hosts = asObjects(dig(object, 'spec', 'rules')).map((rule) => asText(rule['host']) || '*');
+    const hosts = asObjects(dig(object, 'spec', 'rules')).flatMap((rule) => asText(rule['host']) || []);
     const addresses = asObjects(dig(object, 'status', 'loadBalancer', 'ingress')).map(
       (entry) => asText(entry['ip']) || asText(entry['hostname']),
     );
@@ -206,7 +206,7 @@ export const endpointSliceStrategy: Strategy = strategyWith({
     object.metadata.name ?? '',
     asText(object['addressType']),
     sliceText(
-      asObjects(object['ports']).map((port) => String(port['port'] ?? '*')),
+      asObjects(object['ports']).map((port) => String(port['port'] ?? (asText(port['name']) || '*'))),
       '<unset>',
     ),
     sliceText(

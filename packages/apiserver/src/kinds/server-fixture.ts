@@ -9,8 +9,13 @@ export type Send = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<{ status: number; body: ApiObject & JsonObject; headers: Readonly<Record<string, unknown>> }>;
 
+export interface Fixture {
+  readonly send: Send;
+  stop(): Promise<void>;
+}
+
 /** Starts a cluster without controllers for one test file; tests share it and keep apart by names. */
-export async function startFixture(): Promise<{ send: Send; stop(): Promise<void> }> {
+export async function startFixture(): Promise<Fixture> {
   const cluster = await startCluster({ controllers: 'none' });
   return {
     async send(method, path, body, headers = {}) {

@@ -113,7 +113,7 @@ export function jobCells(object: ApiObject, now: number): Json[] {
     duration,
     age(object, now),
     ...containerCells(templateSpec(object)),
-    selectorText(dig(object, 'spec', 'selector')),
+    orNone(selectorText(dig(object, 'spec', 'selector'))),
   ];
 }
 

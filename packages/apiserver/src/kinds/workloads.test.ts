@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asTable, mergePatch, startFixture, type Send } from './server-fixture.ts';
+import { asTable, mergePatch, startFixture, type Fixture, type Send } from './server-fixture.ts';
 
-let send: Send;
-let stop: () => Promise<void>;
-beforeAll(async () => ({ send, stop } = await startFixture()));
-afterAll(() => stop());
+let fixture: Fixture;
+const send: Send = (...request) => fixture.send(...request);
+beforeAll(async () => {
+  fixture = await startFixture();
+});
+afterAll(() => fixture.stop());
 
 const apps = '/apis/apps/v1/namespaces/default';
 const batch = '/apis/batch/v1/namespaces/default';
