@@ -5,7 +5,7 @@ export * from './controller/result.ts';
 export * from './events/event-recorder.ts';
 export * from './log/create-logger.ts';
 export * from './log/logger.ts';
-export * from './manager/cluster.ts';
+export * from './manager/cluster-view.ts';
 export * from './metrics/runtime-metrics.ts';
 export * from './operator.ts';
 export * from './queue/rate-limiter.ts';

@@ -14,7 +14,7 @@ import type { Registry } from 'prom-client';
 
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Cluster } from '../manager/cluster.ts';
+import type { ClusterView } from '../manager/cluster-view.ts';
 import type { RateLimiter } from '../queue/rate-limiter.ts';
 import type { EventSource } from './event-source.ts';
 import type { Predicate } from './predicates.ts';
@@ -41,7 +41,7 @@ export interface ReconcileContext {
   /** The manager's metrics, to register one's own in. */
   readonly metrics: Registry;
   /** Another cluster of the manager. */
-  readonly cluster: (name: string) => Cluster;
+  readonly cluster: (name: string) => ClusterView;
 }
 
 export type Reconcile = (

@@ -1,7 +1,7 @@
 import type { Clock, ObjectKey, Random } from '@slipway/kube';
 
 import type { Logger } from '../log/logger.ts';
-import type { Cluster } from '../manager/cluster.ts';
+import type { ClusterView } from '../manager/cluster-view.ts';
 
 /** Something other than a watch that knows of keys to reconcile. */
 export interface EventSource {
@@ -18,7 +18,7 @@ export interface EventSourceContext {
   readonly random: Random;
   readonly log: Logger;
   /** The cluster of the controller. */
-  readonly cluster: Cluster;
+  readonly cluster: ClusterView;
   /** Aborts when the controller stops. */
   readonly signal: AbortSignal;
 }

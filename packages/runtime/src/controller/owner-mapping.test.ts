@@ -25,7 +25,8 @@ function event(owners: OwnerReference[], before?: OwnerReference[], namespace: s
   const object = (metadata: ObjectMeta): KubeObject => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata });
   const meta = metaWith(owners);
   const base = { key: { name: 'owned' }, object: object(meta), meta, initial: false, tombstone: false };
-  return before ? { ...base, type: 'updated', old: object(metaWith(before)) } : { ...base, type: 'added' };
+  if (!before) return { ...base, type: 'added' };
+  return { ...base, type: 'updated', old: object(metaWith(before)), oldMeta: metaWith(before) };
 }
 
 describe('ownersOf', () => {

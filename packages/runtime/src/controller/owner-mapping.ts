@@ -14,8 +14,8 @@ export function controllingOwner(meta: Meta, owner: Kind): ObjectKey | undefined
 export function ownersOf(event: CacheEvent, owner: Kind): ObjectKey[] {
   const now = controllingOwner(event.meta, owner);
   const keys = now ? [now] : [];
-  if (event.type === 'updated' && event.old) {
-    const before = controllingOwner(event.old.metadata, owner);
+  if (event.type === 'updated' && event.oldMeta) {
+    const before = controllingOwner(event.oldMeta, owner);
     if (before && before.name !== now?.name) keys.push(before);
   }
   return keys;

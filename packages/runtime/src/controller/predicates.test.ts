@@ -22,7 +22,7 @@ function event(type: CacheEvent['type'], now: ObjectMeta, before?: ObjectMeta): 
     key: { name: 'a' },
     object: withMeta(now),
     meta: now,
-    ...(before ? { old: withMeta(before) } : {}),
+    ...(before ? { old: withMeta(before), oldMeta: before } : {}),
     initial: false,
     tombstone: false,
   };

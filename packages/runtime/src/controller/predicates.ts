@@ -2,7 +2,7 @@ import type { CacheEvent, KubeObject, ObjectMeta } from '@slipway/kube';
 
 /**
  * Whether an event is worth a reconciliation. `event.object` and `event.old` are parsed when first read, so look at
- * `event.meta` when that is enough.
+ * `event.meta` and `event.oldMeta` when that is enough.
  */
 export type Predicate<T extends KubeObject = KubeObject> = (event: CacheEvent<T>) => boolean;
 
@@ -10,7 +10,7 @@ type Meta = CacheEvent['meta'];
 
 /** An update counts when `differs` says so; objects that come and go always count. */
 function onUpdate(differs: (now: Meta, before: Meta) => boolean): Predicate {
-  return (event) => event.type !== 'updated' || event.old === undefined || differs(event.meta, event.old.metadata);
+  return (event) => event.type !== 'updated' || event.oldMeta === undefined || differs(event.meta, event.oldMeta);
 }
 
 function sameEntries(a: Meta['labels'], b: Meta['labels']): boolean {

@@ -26,7 +26,7 @@ import {
 
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Logger } from '../log/logger.ts';
-import { type Cluster, clusterNamed, mainCluster } from '../manager/cluster.ts';
+import { type ClusterView, clusterNamed, mainCluster } from '../manager/cluster-view.ts';
 import type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { lowPriority, type QueueItem, WorkQueue } from '../queue/work-queue.ts';
 import { BoundClient } from './bound-client.ts';
@@ -38,7 +38,7 @@ import { ReconcileTimeoutError, type Requeue, TerminalError } from './result.ts'
 
 /** What a controller needs from its manager. */
 export interface ControllerEnvironment {
-  clusters: ReadonlyMap<string, Cluster>;
+  clusters: ReadonlyMap<string, ClusterView>;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -55,7 +55,7 @@ export class RunningController {
   readonly controller: Controller;
   readonly queue: WorkQueue;
   readonly #environment: ControllerEnvironment;
-  readonly #cluster: Cluster;
+  readonly #cluster: ClusterView;
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #reconcile: Reconcile;
@@ -167,7 +167,7 @@ export class RunningController {
     for (const run of this.#running.values()) run.abort(reason);
   }
 
-  #clusterNamed(name: string = this.#cluster.name): Cluster {
+  #clusterNamed(name: string = this.#cluster.name): ClusterView {
     return clusterNamed(this.#environment.clusters, name, `controller '${this.controller.name}'`);
   }
 

@@ -1,5 +1,5 @@
 import { type Cluster as TestCluster, startCluster } from '@slipway/apiserver';
-import { type Client, ConfigMap, createClient, Event, systemRandom } from '@slipway/kube';
+import { type Client, type ConfigMap, createClient, Event, systemRandom } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 

@@ -104,6 +104,13 @@ export class EventSink {
     this.#series.clear();
   }
 
+  /** Takes no more and forgets what has not been written. */
+  abandon(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+    this.#series.clear();
+  }
+
   #record(
     controller: string,
     type: 'Normal' | 'Warning',

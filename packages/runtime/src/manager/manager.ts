@@ -14,7 +14,7 @@ import { addCacheMetrics } from '../metrics/cache-metrics.ts';
 import { addEventLoopMetrics } from '../metrics/event-loop-metrics.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from '../webhooks/running-webhooks.ts';
-import { type Cluster, clusterNamed, mainCluster } from './cluster.ts';
+import { type ClusterView, clusterNamed, mainCluster } from './cluster-view.ts';
 import { answerProbe, type HealthCheck } from './health.ts';
 import { type RunningServer, type ServerAddress, serveHttp } from './http-server.ts';
 import { LeaderElector, type LeaderElectionOptions, LeadershipLostError } from './leader-elector.ts';
@@ -73,7 +73,7 @@ export interface Manager extends AsyncDisposable {
   /** Ports that were taken. */
   readonly ports: { readonly health?: number; readonly metrics?: number; readonly webhooks?: number };
   /** A cluster by name. Default: `main`. */
-  cluster(name?: string): Cluster;
+  cluster(name?: string): ClusterView;
   /** Sources, then queues and running reconciliations (`gracefulStopMs`), events, caches, the lease, servers last. */
   stop(): Promise<void>;
 }
@@ -109,7 +109,7 @@ class RunningManager implements Manager {
   readonly #stoppedState = Promise.withResolvers<void>();
   readonly #end = new AbortController();
   readonly #open: OpenCluster[] = [];
-  readonly #clusters = new Map<string, Cluster>();
+  readonly #clusters = new Map<string, ClusterView>();
   readonly #servers: RunningServer[] = [];
   readonly #undo: (() => void)[] = [];
   #controllers: RunningController[] = [];
@@ -150,7 +150,7 @@ class RunningManager implements Manager {
     return { ...this.#ports, ...(this.#webhooks ? { webhooks: this.#webhooks.port } : {}) };
   }
 
-  cluster(name: string = mainCluster): Cluster {
+  cluster(name: string = mainCluster): ClusterView {
     return clusterNamed(this.#clusters, name, `manager '${this.name}'`);
   }
 
@@ -371,6 +371,7 @@ class RunningManager implements Manager {
     if (failure instanceof LeadershipLostError) {
       // Somebody else leads by now: nothing more may be written.
       for (const controller of this.#controllers) controller.abort(reason);
+      this.#events?.abandon();
     } else {
       await this.#drain(reason);
       await this.#within(5000, this.#events?.close(), 'events were not written');

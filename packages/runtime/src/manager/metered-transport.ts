@@ -8,17 +8,24 @@ export function meteredTransport(
   options: { metrics: RuntimeMetrics; clock: Clock; host: string },
 ): Transport {
   const { metrics, clock, host } = options;
-  const report = (method: string, code: string, startedAt: number): void =>
-    metrics.restRequest({ method, host, code, seconds: (clock.now() - startedAt) / 1000 });
+  const report = (request: TransportRequest, code: string, startedAt: number, responseBytes?: number): void =>
+    metrics.restRequest({
+      method: request.method,
+      host,
+      code,
+      seconds: (clock.now() - startedAt) / 1000,
+      requestBytes: request.body === undefined ? 0 : Buffer.byteLength(request.body),
+      responseBytes,
+    });
   return {
     async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
       const startedAt = clock.now();
       try {
         const response = await transport.send(request, signal);
-        report(request.method, String(response.status), startedAt);
+        report(request, String(response.status), startedAt, response.body.length);
         return response;
       } catch (error) {
-        report(request.method, '<error>', startedAt);
+        report(request, '<error>', startedAt);
         throw error;
       }
     },
@@ -28,13 +35,13 @@ export function meteredTransport(
       return transport.open(request, {
         head(status, headers) {
           answered = true;
-          report(request.method, String(status), startedAt);
+          report(request, String(status), startedAt);
           handler.head(status, headers);
         },
         data: (chunk) => handler.data(chunk),
         end: () => handler.end(),
         error(error) {
-          if (!answered) report(request.method, '<error>', startedAt);
+          if (!answered) report(request, '<error>', startedAt);
           handler.error(error);
         },
       });

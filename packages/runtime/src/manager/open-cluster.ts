@@ -12,19 +12,19 @@ import {
 
 import type { Logger } from '../log/logger.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
-import type { Cluster } from './cluster.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { meteredTransport } from './metered-transport.ts';
 
 /** How to get at a cluster: by connection, by a transport somebody else made, or with client and cache ready-made. */
 export type ClusterTarget =
   | { connection: Connection }
-  /** Shared by everything, the lease included. It is not closed at stop. */
-  | { transport: Transport; namespace?: string }
+  /** What `connect` returns, or any transport. Not closed at stop. The lease gets `openTransport()`, if there is one. */
+  | { transport: Transport; namespace?: string; openTransport?: () => Transport }
   /** Neither is closed at stop. The client must tell the cache of its writes (`createClient({ cache })`). */
   | { client: Client; cache: Cache; namespace?: string };
 
 export interface OpenCluster {
-  readonly cluster: Cluster;
+  readonly cluster: ClusterView;
   /** The namespace "we" are in. */
   readonly namespace: string;
   /** A client whose requests wait for nobody else's. */
@@ -41,18 +41,21 @@ interface Environment {
 }
 
 export function openCluster(name: string, target: ClusterTarget, environment: Environment): OpenCluster {
-  if ('client' in target) {
+  if ('cache' in target) {
     const { client, cache, namespace = 'default' } = target;
     return { cluster: { name, client, cache }, namespace, leaseClient: () => client, close: async () => undefined };
   }
   const opened: Transport[] = [];
-  const host = 'connection' in target ? new URL(target.connection.server).host : name;
+  const ready = 'transport' in target ? target : undefined;
+  const host = 'transport' in target ? name : new URL(target.connection.server).host;
   const open = (): Transport => {
     if ('transport' in target) return metered(target.transport, host, environment);
     const transport = undiciTransport(target.connection, { clock: environment.clock });
     opened.push(transport);
     return metered(transport, host, environment);
   };
+  const openForLease = (): Transport =>
+    ready?.openTransport ? metered(ready.openTransport(), host, environment) : open();
   const { clock, random, log, metrics, fieldManager } = environment;
   const transport = open();
   const cacheLog = log.with({ cluster: name });
@@ -68,8 +71,8 @@ export function openCluster(name: string, target: ClusterTarget, environment: En
   });
   return {
     cluster: { name, client, cache },
-    namespace: ('connection' in target ? target.connection.namespace : target.namespace) ?? 'default',
-    leaseClient: () => createClient({ transport: open(), fieldManager, clock, random }),
+    namespace: ('transport' in target ? target.namespace : target.connection.namespace) ?? 'default',
+    leaseClient: () => createClient({ transport: openForLease(), fieldManager, clock, random }),
     close: async () => {
       await Promise.all(opened.map((each) => each.close()));
     },

@@ -12,6 +12,17 @@ const reconcileBuckets = [
 ];
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000];
 
+/** One request to an API server. */
+export interface RestRequest {
+  method: string;
+  host: string;
+  code: string;
+  seconds: number;
+  requestBytes?: number;
+  /** Absent for streams. */
+  responseBytes?: number;
+}
+
 /** What one controller reports, with its labels bound once. */
 export interface ControllerMetrics {
   queue: QueueMetrics;
@@ -50,6 +61,8 @@ export class RuntimeMetrics {
   readonly #restRequests: Counter;
   readonly #restDuration: Histogram;
   readonly #restRetries: Counter;
+  readonly #restRequestSize: Histogram;
+  readonly #restResponseSize: Histogram;
   readonly #watchRestarts: Counter;
   readonly #watchEvents: Counter;
   readonly #handlerFailures: Counter;
@@ -147,6 +160,9 @@ export class RuntimeMetrics {
       [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     );
 
+    const sizes = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
+    this.#restRequestSize = histogram('rest_client_request_size_bytes', 'Size of requests.', ['verb', 'host'], sizes);
+    this.#restResponseSize = histogram('rest_client_response_size_bytes', 'Size of answers.', ['verb', 'host'], sizes);
     this.#restRetries = counter(
       'rest_client_request_retries_total',
       'Requests sent again because the server said so.',
@@ -248,9 +264,12 @@ export class RuntimeMetrics {
   }
 
   /** One request to an API server; `code` is the HTTP status or `<error>` when there was no answer. */
-  restRequest(request: { method: string; host: string; code: string; seconds: number }): void {
-    this.#restRequests.inc({ code: request.code, method: request.method, host: request.host });
-    this.#restDuration.observe({ verb: request.method, host: request.host }, request.seconds);
+  restRequest(request: RestRequest): void {
+    const { method, host, code, seconds, requestBytes, responseBytes } = request;
+    this.#restRequests.inc({ code, method, host });
+    this.#restDuration.observe({ verb: method, host }, seconds);
+    if (requestBytes !== undefined) this.#restRequestSize.observe({ verb: method, host }, requestBytes);
+    if (responseBytes !== undefined) this.#restResponseSize.observe({ verb: method, host }, responseBytes);
   }
 
   /** Counts the requests a client had to send again. */

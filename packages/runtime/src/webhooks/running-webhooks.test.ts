@@ -6,9 +6,12 @@ import {
   ConfigMap,
   createCache,
   createClient,
+  defineKind,
   MutatingWebhookConfiguration,
   Secret,
   systemRandom,
+  toCustomResourceDefinition,
+  Type,
   ValidatingWebhookConfiguration,
 } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
@@ -19,7 +22,7 @@ import { memoryLogger } from '../log/logger.ts';
 import { startManager } from '../manager/manager.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from './running-webhooks.ts';
-import { deny, mutatingWebhook, validatingWebhook } from './webhook.ts';
+import { allow, conversionWebhook, deny, invalid, mutatingWebhook, validatingWebhook } from './webhook.ts';
 
 const day = 86_400_000;
 const secretKey = { namespace: 'default', name: 'hooks-webhook-cert' };
@@ -155,10 +158,10 @@ describe('webhooks of a manager', () => {
         before = now;
       }
     };
-    for (let days = 0; days < 59; days += 1.75) await pass(1.75 * day);
+    for (let round = 0; round < 12; round += 1) await pass(4.99 * day);
     expect([authorities.size, serials.size]).toEqual([1, 3]);
     // The CA changes on day 60: look closely.
-    for (let minute = 0; minute < 16 * 60; minute += 20) await pass(20 * 60_000);
+    for (let minute = 0; minute < 5 * 60; minute += 10) await pass(10 * 60_000);
     expect(authorities.size).toBe(2);
     expect(splitBundle(await trusted())).toHaveLength(1);
     expect(serials.size).toBe(4);
@@ -193,6 +196,84 @@ describe('webhooks of a manager', () => {
     expect(scene.log.entries.find(({ level }) => level === 'warn')?.fields['missing']).toEqual([
       'CustomResourceDefinition websites.example.com does not exist',
     ]);
+  });
+
+  test('an API server asks them: it refuses, changes and converts as they say', async () => {
+    let port = 0;
+    await using cluster = await startCluster({ resolveService: () => ({ host: '127.0.0.1', port }) });
+    const { transport } = cluster;
+    const client = createClient({ transport, fieldManager: 'test' });
+    const Old = defineKind({
+      group: 'example.com',
+      version: 'v1',
+      kind: 'Note',
+      scope: 'Namespaced',
+      spec: Type.Object({ text: Type.String() }),
+    });
+    const New = defineKind({
+      group: 'example.com',
+      version: 'v2',
+      kind: 'Note',
+      scope: 'Namespaced',
+      spec: Type.Object({ lines: Type.Array(Type.String()) }),
+      versions: [{ version: 'v1', spec: Old.definition.spec }],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: {
+          conversionReviewVersions: ['v1'],
+          clientConfig: { service: { namespace: 'default', name: 'hooks', path: '/convert-example-com-note' } },
+        },
+      },
+    });
+    await client.create(toCustomResourceDefinition(New));
+    const webhooks = [
+      mutatingWebhook({
+        name: 'mutate.notes.example.com',
+        kind: New,
+        mutate({ object }) {
+          object.spec.lines.push('signed');
+        },
+      }),
+      validatingWebhook({
+        name: 'validate.notes.example.com',
+        kind: New,
+        validate: ({ object }) =>
+          object.spec.lines.includes('forbidden') ? invalid([{ field: 'spec.lines', message: 'not this' }]) : allow(),
+      }),
+      conversionWebhook({
+        group: 'example.com',
+        kind: 'Note',
+        plural: 'notes',
+        convert(object, apiVersion) {
+          const spec = object['spec'] as { text?: string; lines?: string[] };
+          const converted =
+            apiVersion === 'example.com/v2' ? { lines: spec.text!.split(' ') } : { text: spec.lines!.join(' ') };
+          return { ...object, apiVersion, spec: converted };
+        },
+      }),
+    ];
+    await using manager = await startManager({
+      name: 'hooks',
+      cluster: { transport },
+      log: memoryLogger(),
+      webhooks: { ...options, webhooks, trust: { crds: ['notes.example.com'] } },
+    });
+    await manager.ready;
+    port = manager.ports.webhooks!;
+    const note = (name: string, text: string) =>
+      client.create({
+        apiVersion: 'example.com/v1' as const,
+        kind: 'Note' as const,
+        metadata: { namespace: 'default', name },
+        spec: { text },
+      });
+    expect((await note('good', 'hello world')).spec.text).toBe('hello world signed');
+    expect((await client.get(New, { namespace: 'default', name: 'good' }))?.spec.lines).toEqual([
+      'hello',
+      'world',
+      'signed',
+    ]);
+    await expect(note('bad', 'something forbidden')).rejects.toThrow('spec.lines: not this');
   });
 
   test('no private key shows in a log line', async () => {

@@ -6,7 +6,7 @@ import { type Clock, sleep } from '@slipway/kube';
 import { ServingCertificates, type ServingCertificateOptions } from '../certificates/serving-certificates.ts';
 import type { ServingState } from '../certificates/serving-plan.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Cluster } from '../manager/cluster.ts';
+import type { ClusterView } from '../manager/cluster-view.ts';
 import { closeServer, listen } from '../manager/http-server.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { injectTrust, type TrustTargets, type WebhookAddress, webhookConfigurations } from './configurations.ts';
@@ -32,7 +32,7 @@ export interface WebhookOptions {
 }
 
 interface Environment {
-  cluster: Cluster;
+  cluster: ClusterView;
   clock: Clock;
   log: Logger;
   metrics: RuntimeMetrics;

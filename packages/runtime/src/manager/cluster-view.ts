@@ -1,7 +1,7 @@
 import type { Cache, Client } from '@slipway/kube';
 
 /** One cluster as controllers see it. */
-export interface Cluster {
+export interface ClusterView {
   /** `main` for the one given as `cluster`; else its name in `clusters`. */
   readonly name: string;
   /** Its writes are known to `cache`. */
@@ -12,7 +12,7 @@ export interface Cluster {
 export const mainCluster = 'main';
 
 /** Looks a cluster up by name; an unknown name is an error that lists the known ones. */
-export function clusterNamed(clusters: ReadonlyMap<string, Cluster>, name: string, wantedBy: string): Cluster {
+export function clusterNamed(clusters: ReadonlyMap<string, ClusterView>, name: string, wantedBy: string): ClusterView {
   const cluster = clusters.get(name);
   if (cluster) return cluster;
   const known = [...clusters.keys()].join(', ');
