@@ -165,59 +165,59 @@ function reasonOf(code: number): string {
   }
 }
 
-function has(error: unknown, test: (error: KubeError) => boolean): boolean {
+function has(error: unknown, test: (error: KubeError) => boolean): error is KubeError {
   return error instanceof KubeError && test(error);
 }
 
 /** There is no such object, or (see {@link isUnknownKind}) no such resource. */
-export function isNotFound(error: unknown): boolean {
+export function isNotFound(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 404 || e.reason === 'NotFound');
 }
 
 /** The server serves no such resource: its CRD is missing or not yet established. */
-export function isUnknownKind(error: unknown): boolean {
+export function isUnknownKind(error: unknown): error is KubeError {
   return has(error, (e) => e.reason === 'UnknownKind');
 }
 
 /** The object has changed since it was read, another manager owns the field, or a precondition failed. Read again and retry. */
-export function isConflict(error: unknown): boolean {
+export function isConflict(error: unknown): error is KubeError {
   return has(error, (e) => e.reason === 'Conflict' || (e.code === 409 && e.reason !== 'AlreadyExists'));
 }
 
-export function isAlreadyExists(error: unknown): boolean {
+export function isAlreadyExists(error: unknown): error is KubeError {
   return has(error, (e) => e.reason === 'AlreadyExists');
 }
 
 /** The resource version or continue token is too old: list again. */
-export function isGone(error: unknown): boolean {
+export function isGone(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 410 || e.reason === 'Gone' || e.reason === 'Expired');
 }
 
 /** The object breaks a rule of its kind; `details.causes` names the fields. */
-export function isInvalid(error: unknown): boolean {
+export function isInvalid(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 422 || e.reason === 'Invalid');
 }
 
-export function isBadRequest(error: unknown): boolean {
+export function isBadRequest(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 400);
 }
 
 /** Known, but not allowed: a missing Role, or an admission rule. */
-export function isForbidden(error: unknown): boolean {
+export function isForbidden(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 403);
 }
 
 /** Not known: credentials are missing, wrong or expired. */
-export function isUnauthorized(error: unknown): boolean {
+export function isUnauthorized(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 401);
 }
 
-export function isTooManyRequests(error: unknown): boolean {
+export function isTooManyRequests(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 429);
 }
 
 /** The server or the wire took too long. The request may have been carried out. */
-export function isTimeout(error: unknown): boolean {
+export function isTimeout(error: unknown): error is KubeError {
   return has(
     error,
     (e) => e.code === 504 || e.reason === 'Timeout' || e.reason === 'ServerTimeout' || e.reason === 'RequestTimeout',
@@ -225,17 +225,17 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /** Nobody is there to answer right now: 502, 503, or no connection. */
-export function isServerUnavailable(error: unknown): boolean {
+export function isServerUnavailable(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 503 || e.code === 502 || e.reason === 'ConnectionFailed');
 }
 
 /** No answer came at all. The request may have been carried out. */
-export function isConnectionFailure(error: unknown): boolean {
+export function isConnectionFailure(error: unknown): error is KubeError {
   return has(error, (e) => e.code === 0);
 }
 
 /** An object cannot be created because its namespace is being deleted. */
-export function isNamespaceTerminating(error: unknown): boolean {
+export function isNamespaceTerminating(error: unknown): error is KubeError {
   return has(
     error,
     (e) => e.code === 403 && (e.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating'),
@@ -243,7 +243,7 @@ export function isNamespaceTerminating(error: unknown): boolean {
 }
 
 /** The resource version is newer than what the answering server has seen (a lagging replica of the API server). */
-export function isTooLargeResourceVersion(error: unknown): boolean {
+export function isTooLargeResourceVersion(error: unknown): error is KubeError {
   return has(
     error,
     (e) =>
@@ -253,7 +253,7 @@ export function isTooLargeResourceVersion(error: unknown): boolean {
 }
 
 /** Trying the same request again later may succeed without anybody changing anything. */
-export function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): error is KubeError {
   return (
     isTimeout(error) ||
     isServerUnavailable(error) ||

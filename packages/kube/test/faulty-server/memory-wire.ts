@@ -4,15 +4,15 @@ import type { FaultyServer } from './faulty-server.ts';
 /** A transport that ends in a server in the same process: no sockets, no time of its own. */
 export class MemoryTransport implements Transport {
   readonly #server: FaultyServer;
-  /** Whether callbacks of an aborted stream still come through, as transports get wrong. */
-  rude = false;
+  /** What streams that are over still say, as transports get wrong: this line, then an error, then an end. */
+  lateLine: string | undefined;
   readonly #late: (() => void)[] = [];
 
   constructor(server: FaultyServer) {
     this.#server = server;
   }
 
-  /** Delivers what was sent to streams after they were aborted. */
+  /** Delivers what streams say after they were over. */
   deliverLate(): number {
     const late = this.#late.splice(0);
     for (const call of late) call();
@@ -21,39 +21,43 @@ export class MemoryTransport implements Transport {
 
   open(request: TransportRequest, handler: StreamHandler): Stream {
     let open = true;
-    let close: (() => void) | undefined;
+    let hangUp: (() => void) | undefined;
     const pass = (call: () => void) => {
       if (open) call();
-      else if (this.rude) this.#late.push(call);
+    };
+    const close = () => {
+      open = false;
+      const { lateLine } = this;
+      if (lateLine === undefined) return;
+      this.#late.push(
+        () => handler.data(Buffer.from(`${lateLine}\n`)),
+        () => handler.error(new Error('aborted')),
+        () => handler.end(),
+      );
     };
     queueMicrotask(() => {
       if (!open) return;
-      close = this.#server.handle(request.path, request.headers?.['accept'] ?? '', {
+      hangUp = this.#server.handle(request.path, request.headers?.['accept'] ?? '', {
         head: (status, headers) => pass(() => handler.head(status, headers)),
         data: (chunk) => pass(() => handler.data(chunk)),
         end: () =>
           pass(() => {
-            open = false;
+            close();
             handler.end();
           }),
         reset: () =>
           pass(() => {
-            open = false;
+            close();
             handler.error(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
           }),
       });
-      if (!open) close();
+      if (!open) hangUp();
     });
     return {
       abort: () => {
         if (!open) return;
-        open = false;
-        if (this.rude)
-          this.#late.push(
-            () => handler.error(new Error('aborted')),
-            () => handler.end(),
-          );
-        close?.();
+        close();
+        hangUp?.();
       },
     };
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import type { StreamHandler } from '../../src/transport.ts';
 import { makeWorld, recordEvents, Widget } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
@@ -166,18 +167,27 @@ test('row 5: starting twice starts once', async () => {
   expect(world.server.openWatches).toBe(1);
 });
 
+const ghost = JSON.stringify({
+  type: 'ADDED',
+  object: {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'ghost', namespace: 'a', resourceVersion: '1' },
+    spec: { size: 0 },
+  },
+});
+
 test('row 5: what a connection says after it was given up changes nothing', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
-  transport.rude = true;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
   await world.start();
+  transport.lateLine = ghost;
   // The watch goes silent, is given up and replaced; then the old one wakes up.
-  server.next('watch', { type: 'half-open', after: 0 });
-  server.endWatches();
-  await clock.advance(minutes(3));
+  server.freezeWatches();
+  await clock.advance(minutes(2));
   const requests = server.requests.length;
-  expect(transport.deliverLate()).toBeGreaterThan(0);
+  expect(transport.deliverLate()).toBe(3);
   await clock.advance(10_000);
   expect(server.requests).toHaveLength(requests);
   expect(server.openWatches).toBe(1);
@@ -187,16 +197,38 @@ test('row 5: what a connection says after it was given up changes nothing', asyn
 test('row 6: an end and an error for the same connection make one reconnect', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
-  transport.rude = true;
   await world.start();
+  transport.lateLine = ghost;
   for (let round = 1; round <= 5; round += 1) {
     await clock.advance(2_000);
     server.endWatches();
-    transport.deliverLate();
+    expect(transport.deliverLate()).toBe(3);
     await clock.advance(1_000);
     expect(server.requests).toHaveLength(round + 1);
     expect(server.openWatches).toBe(1);
   }
+  expect(world.informer.size).toBe(0);
+});
+
+test('row 6: an error event as the very last bytes of a stream makes one reconnect', async () => {
+  await using world = makeWorld();
+  const { server, clock, transport } = world;
+  await world.start();
+  const open = transport.open.bind(transport);
+  const handlers: StreamHandler[] = [];
+  transport.open = (request, handler) => {
+    handlers.push(handler);
+    return open(request, handler);
+  };
+  await clock.advance(2_000);
+  server.endWatches();
+  await clock.advance(2_000);
+  const status = { kind: 'Status', code: 410, reason: 'Expired' };
+  handlers[0]!.data(Buffer.from(JSON.stringify({ type: 'ERROR', object: status })));
+  handlers[0]!.end();
+  await clock.advance(10_000);
+  expect(world.status().counts?.restarts).toEqual({ closed: 1, expired: 1 });
+  expect(server.openWatches).toBe(2);
 });
 
 test('row 7: the last events before the end of a stream are not lost', async () => {
