@@ -98,7 +98,7 @@ test('row 11: a hundred and thirty thousand objects load and list without a hitc
   expect(informer.size).toBe(count);
   expect(await cache.list(Widget)).toHaveLength(count);
   expect(told).toBe(count);
-});
+}, 60_000);
 
 test.each([true, false])(
   'row 12: the selectors of a scope are in every request (streamed: %s)',
