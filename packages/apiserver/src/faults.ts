@@ -21,7 +21,6 @@ export interface FaultMatch {
   readonly resource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** User name; controllers inside the cluster have names too. */
   readonly user?: string;
   /** How many requests are hit before the rule is spent. Default: no end. */
   readonly times?: number;
@@ -81,7 +80,7 @@ interface ActiveRule {
   hit: number;
 }
 
-/** Makes the server misbehave on purpose. */
+/** Makes the server misbehave on purpose, towards everyone but its own controllers. */
 export class Faults {
   readonly #clock: Clock;
   readonly #rules: ActiveRule[] = [];

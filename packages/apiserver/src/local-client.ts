@@ -102,6 +102,7 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
       ...request,
       headers: contentType ? { ...headers, 'content-type': contentType } : headers,
       user,
+      internal: true,
     });
     const text = Buffer.from(response.body ?? []).toString();
     // An unknown group is answered in plain text.
@@ -148,7 +149,7 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
         else handler.event(event.type, event.object);
       };
       const path = pathOf(address, { ...selection, resourceVersion, watch: 'true' });
-      server.handle({ method: 'GET', path, headers, user }).then(
+      server.handle({ method: 'GET', path, headers, user, internal: true }).then(
         (response) => {
           if (!response.stream) {
             const text = Buffer.from(response.body ?? []).toString();

@@ -4,6 +4,7 @@ import { ApiError, internalError } from './api-error.ts';
 import { permissiveAuth, type Auth, type Credentials, type UserInfo } from './auth/auth.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
+import { bodyLimit, tooLarge } from './http/body-limit.ts';
 import { forbiddenAnswer, unauthorized } from './http/denials.ts';
 import { methodNotAllowed, pathNotFound, resourceNotFound } from './http/misses.ts';
 import { mortalStream } from './http/mortal-stream.ts';
@@ -30,6 +31,8 @@ export interface ApiRequest {
   readonly body?: Uint8Array;
   /** Who an in-process caller says it is. Socket transports leave it unset. */
   readonly user?: UserInfo;
+  /** A request of the cluster's own controllers; faults and interceptors leave it alone. */
+  readonly internal?: boolean;
   /** Subject of a verified client certificate. */
   readonly clientCertificate?: NonNullable<Credentials['clientCertificate']>;
 }
@@ -153,6 +156,7 @@ export class ApiServer {
   }
 
   async #answer(request: ApiRequest, warnings: string[]): Promise<ApiResponse> {
+    if ((request.body?.length ?? 0) > bodyLimit) throw tooLarge();
     const question = request.path.indexOf('?');
     const path = question < 0 ? request.path : request.path.slice(0, question);
     const query = new URLSearchParams(question < 0 ? '' : request.path.slice(question + 1));
@@ -166,7 +170,7 @@ export class ApiServer {
       route.to === 'other'
         ? this.#other(request, path, query)
         : this.#resource(request, route, verb, query, user, warnings, effects);
-    if (this.faults.idle) return handle({ staleBy: 0, killWatch: undefined });
+    if (request.internal || this.faults.idle) return handle({ staleBy: 0, killWatch: undefined });
     const around = await this.faults.before({ ...attributes, method: request.method });
     let response: ApiResponse;
     try {

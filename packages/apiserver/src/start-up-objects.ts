@@ -90,10 +90,12 @@ function splitVersion(apiVersion: string): [string, string] {
 }
 
 async function createOne(client: LocalClient, resource: CollectionAddress, object: ApiObject): Promise<void> {
-  const { namespace: inside } = object.metadata;
+  const { namespace, name } = object.metadata;
+  const address = { ...resource, ...(namespace ? { namespace } : {}) };
   try {
-    await client.create({ ...resource, ...(inside ? { namespace: inside } : {}) }, object);
+    await client.get({ ...address, name: name! });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status.code !== 409) throw error;
+    if (!(error instanceof ApiError) || error.status.code !== 404) throw error;
+    await client.create(address, object);
   }
 }

@@ -5,10 +5,14 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { ApiError } from '../api-error.ts';
 import type { ApiRequest, ApiServer } from '../server.ts';
+import { bodyLimit, tooLarge } from './body-limit.ts';
+import { notImplemented } from './misses.ts';
 import { renderStatus } from './render.ts';
 
-const bodyLimit = 3 * 1024 * 1024;
 const watchQueueLimit = 16 * 1024 * 1024;
+
+const noUpgradeBody = JSON.stringify(notImplemented('streaming (exec, attach, port-forward)').status);
+const noUpgrade = `HTTP/1.1 501 Not Implemented\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(noUpgradeBody)}\r\n\r\n${noUpgradeBody}`;
 
 export interface TlsMaterial {
   /** PEM. */
@@ -45,6 +49,8 @@ export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): 
         onRequest,
       )
     : createServer(options, onRequest);
+  // Without a listener Node would drop exec and port-forward requests without a word.
+  server.on('upgrade', (_request, socket) => socket.end(noUpgrade));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -137,14 +143,6 @@ function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
     });
     incoming.once('end', () => resolve(Buffer.concat(chunks)));
     incoming.once('error', reject);
-  });
-}
-
-export function tooLarge(): ApiError {
-  return new ApiError({
-    code: 413,
-    reason: 'RequestEntityTooLarge',
-    message: `Request entity too large: limit is ${bodyLimit}`,
   });
 }
 

@@ -46,7 +46,9 @@ function addResource(paths: JsonObject, base: string, tag: string, resource: Res
   if (Object.keys(onObject).length > 0) {
     paths[`${collection}/{name}`] = { ...onObject, parameters: pathParameters(resource, true) };
   }
-  for (const name of Object.keys(resource.subresources)) {
+  for (const [name, { kind }] of Object.entries(resource.subresources)) {
+    // Streams into pods and proxies are not built; a client must not be led to them.
+    if (kind.endsWith('Options')) continue;
     paths[`${collection}/{name}/${name}`] = {
       ...subresourceOperations(tag, resource, name),
       parameters: pathParameters(resource, true),

@@ -37,14 +37,20 @@ export function admissionContext(request: ResourceRequest, input: AdmissionInput
   };
 }
 
-/** Runs mutating admission and answers the object it left. */
-export async function mutate(core: Core, context: AdmissionContext): Promise<ApiObject> {
+/** Runs mutating admission and answers the object it left; at once when nothing had to be waited for. */
+export function mutate(core: Core, context: AdmissionContext): ApiObject | Promise<ApiObject> {
   const waiting = core.admission.mutate(context);
-  if (waiting) await waiting;
-  return context.object!;
+  return waiting ? waiting.then(() => context.object!) : context.object!;
 }
 
-export async function validate(core: Core, context: AdmissionContext): Promise<void> {
-  const waiting = core.admission.validate(context);
-  if (waiting) await waiting;
+export function validate(core: Core, context: AdmissionContext): void | Promise<void> {
+  return core.admission.validate(context);
+}
+
+/**
+ * Goes on with a value now if it is there, later if it is promised. Between reading an object and storing its successor
+ * nobody may get in as long as nothing has to be waited for; `await` would always let everybody in.
+ */
+export function chain<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

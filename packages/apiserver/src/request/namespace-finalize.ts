@@ -14,6 +14,8 @@ export async function finalizeNamespace(core: Core, request: ResourceRequest): P
   return change(core, request, {
     options,
     uid: body.metadata.uid,
+    // Everywhere else a namespace keeps its finalizers.
+    internal: true,
     next(live) {
       const next: ApiObject = structuredClone(live);
       next['spec'] = structuredClone(body['spec']) ?? {};

@@ -51,14 +51,13 @@ async function writeScaled(
   core: Core,
   request: ResourceRequest,
   options: WriteOptions,
-  scaleFor: (live: ApiObject) => ApiObject | Promise<ApiObject>,
+  scaleFor: (live: ApiObject) => ApiObject,
 ): Promise<Answer> {
   const { resource } = request;
-  let wanted: ApiObject | undefined;
   const answer = await change(core, request, {
     options,
-    async next(live) {
-      wanted = await scaleFor(live);
+    next(live) {
+      const wanted = scaleFor(live);
       const next = structuredClone(live);
       next.metadata.resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       writeScale(next, checkedReplicas(wanted, request), resource);

@@ -7,7 +7,7 @@ import type { ApiObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf, type Entry } from '../store/entry.ts';
-import { admissionContext, mutate, validate } from './admit.ts';
+import { admissionContext, chain, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
 import { createDecoded } from './create.ts';
@@ -15,9 +15,6 @@ import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
 import { inVersion, toStorage } from './versions.ts';
-
-/** Writes between reading and storing make a write start over this often before it gives up. */
-const attempts = 5;
 
 const modified = 'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -64,59 +61,90 @@ export interface ChangeSteps {
   ): { kind: AdmissionContext['kind']; object: ApiObject; oldObject: ApiObject; back(admitted: ApiObject): void };
 }
 
-/** Load, change, check, store; over again when someone else wrote meanwhile. */
+/** Load, change, check, store; over again when someone else wrote while admission or a conversion was waited for. */
 export async function change(core: Core, request: ResourceRequest, steps: ChangeSteps): Promise<Answer> {
-  const { resource } = request;
-  const key = keyOf(request.namespace, request.name);
-  for (let attempt = 1; ; attempt += 1) {
-    const entry = core.store.get(resource.storageId, key);
-    if (!entry) {
-      const missing = steps.missing?.();
-      if (missing) return missing;
-      throw notFound(resource, request.name);
-    }
-    if (steps.uid && steps.uid !== entry.object.metadata.uid)
-      throw wrongUid(resource, key, request.name, steps.uid, entry);
-    const live = await inVersion(entry, resource);
-    const { next, stored } = await prepared(core, request, steps, entry, live);
-    if (core.store.get(resource.storageId, key) !== entry) {
-      if (attempt < attempts) continue;
-      throw conflict(resource, request.name, modified);
-    }
-    return commit(core, request, { entry, next, stored, dryRun: steps.options.dryRun });
+  for (;;) {
+    const attempted = attempt(core, request, steps);
+    const answer = attempted instanceof Promise ? await attempted : attempted;
+    if (answer) return answer;
   }
 }
 
-async function prepared(
+/** One try; undefined when it came too late. */
+function attempt(
+  core: Core,
+  request: ResourceRequest,
+  steps: ChangeSteps,
+): Answer | undefined | Promise<Answer | undefined> {
+  const { resource } = request;
+  const key = keyOf(request.namespace, request.name);
+  const entry = core.store.get(resource.storageId, key);
+  if (!entry) {
+    const missing = steps.missing?.();
+    if (missing) return missing;
+    throw notFound(resource, request.name);
+  }
+  if (steps.uid && steps.uid !== entry.object.metadata.uid) {
+    throw wrongUid(resource, key, request.name, steps.uid, entry);
+  }
+  return chain(inVersion(entry, resource), (live) =>
+    chain(steps.next(live), (next) =>
+      chain(prepared(core, request, steps, entry, live, next), (ready) =>
+        chain(toStorage(ready, resource), (stored) => {
+          if (core.store.get(resource.storageId, key) !== entry) return undefined;
+          return commit(core, request, { entry, next: ready, stored, dryRun: steps.options.dryRun });
+        }),
+      ),
+    ),
+  );
+}
+
+/** Admission, the kind's own rules, validation. */
+function prepared(
   core: Core,
   request: ResourceRequest,
   steps: ChangeSteps,
   entry: Entry,
   live: ApiObject,
-): Promise<{ next: ApiObject; stored: ApiObject }> {
-  const { resource, subresource } = request;
-  const { strategy } = resource;
+  proposed: ApiObject,
+): ApiObject | Promise<ApiObject> {
   const { options } = steps;
-  let next = await steps.next(live);
-  const view = steps.admission?.(next, live);
+  const view = steps.admission?.(proposed, live);
   const context = admissionContext(request, {
     operation: 'UPDATE',
-    object: view?.object ?? next,
+    object: view?.object ?? proposed,
     oldObject: view?.oldObject ?? live,
     options: options.object,
     dryRun: options.dryRun,
     ...(view ? { kind: view.kind } : {}),
   });
-  const admitted = await mutate(core, context);
-  if (view) view.back(admitted);
-  else next = admitted;
+  return chain(mutate(core, context), (admitted) => {
+    if (view) view.back(admitted);
+    const next = checked(core, request, steps, entry, live, view ? proposed : admitted);
+    if (!view) context.object = next;
+    return chain(validate(core, context), () => next);
+  });
+}
+
+/** The new object after the kind's own rules; throws when it breaks them. */
+function checked(
+  core: Core,
+  request: ResourceRequest,
+  steps: ChangeSteps,
+  entry: Entry,
+  live: ApiObject,
+  proposed: ApiObject,
+): ApiObject {
+  const { resource, subresource } = request;
+  const { strategy } = resource;
+  let next = proposed;
   checkVersion(request, next, entry);
   next.metadata.resourceVersion = live.metadata.resourceVersion;
-  const strategies = strategyContext(core, options.dryRun);
+  if (steps.internal) return next;
+  const strategies = strategyContext(core, steps.options.dryRun);
   const status = subresource === 'status';
-  if (steps.internal) return { next, stored: await toStorage(next, resource) };
   if (status) strategy.prepareForStatusUpdate(next, live, strategies);
-  else if (subresource !== 'finalize') strategy.prepareForUpdate(next, live, strategies);
+  else strategy.prepareForUpdate(next, live, strategies);
   setGeneration(next, live, resource, status);
   if (!resource.custom) next = addZeroValues(next, resource.schema);
   const errors = [
@@ -127,9 +155,7 @@ async function prepared(
   ];
   if (errors.length > 0) throw invalid(namedKind(resource, next), request.name, errors);
   request.warnings.push(...strategy.warnings(next, live));
-  if (!view) context.object = next;
-  await validate(core, context);
-  return { next, stored: await toStorage(next, resource) };
+  return next;
 }
 
 function setGeneration(next: ApiObject, live: ApiObject, resource: Resource, status: boolean): void {
