@@ -13,6 +13,8 @@ export interface GoField {
   omitZero: boolean;
   /** The number in protobuf; 0 when the field is not in protobuf. */
   protoNumber: number;
+  /** The embedded structs it was inlined from, outermost first. */
+  via: string[];
 }
 
 /** The declared types of one Go package. */
@@ -97,7 +99,11 @@ export class GoSource {
       const inner = target?.structs.get(shape.name);
       if (!target || !inner) return [];
       // Types of inlined fields are named from their own package.
-      return this.#flatten(target, inner).map((one) => ({ ...one, goType: absolute(target, one.goType) }));
+      return this.#flatten(target, inner).map((one) => ({
+        ...one,
+        goType: absolute(target, one.goType),
+        via: [field.goName, ...one.via],
+      }));
     });
   }
 
@@ -195,6 +201,7 @@ function readField(line: string): GoField | undefined {
     inline: embedded && (jsonName === '' || options.includes('inline')),
     omitEmpty: options.includes('omitempty'),
     omitZero: options.includes('omitzero'),
+    via: [],
     protoNumber: Number(/protobuf:"\w+,(\d+)/.exec(match[3] ?? '')?.[1] ?? 0),
   };
 }

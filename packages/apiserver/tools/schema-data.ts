@@ -15,9 +15,20 @@ function zeroOf(source: GoSource, from: GoPackage, field: GoField): unknown {
   return shape.is === 'scalar' ? shape.zero : null;
 }
 
-/** What OpenAPI does not say of a field: its zero value (`z`), whether it is a pointer (`p`), the name of its Go type (`t`). */
-function goFacts(source: GoSource, from: GoPackage, field: GoField): { z?: unknown; p?: 1; t?: string } {
-  const facts: { z?: unknown; p?: 1; t?: string } = {};
+/**
+ * What OpenAPI does not say of a field: its zero value (`z`), whether it is a pointer (`p`), the name of its Go type (`t`), the
+ * embedded structs it comes from (`i`).
+ */
+interface GoFacts {
+  z?: unknown;
+  p?: 1;
+  t?: string;
+  i?: string;
+}
+
+function goFacts(source: GoSource, from: GoPackage, field: GoField): GoFacts {
+  const facts: GoFacts = {};
+  if (field.via.length > 0 && field.via[0] !== 'TypeMeta') facts.i = field.via.join('.');
   const zero = zeroOf(source, from, field);
   if (zero !== undefined) facts.z = zero;
   const target = field.goType.replace(/^\*/, '');

@@ -50,7 +50,7 @@ export function decodeApplyPatch(bytes: Uint8Array): { config: JsonObject; stric
     };
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    throw badRequest(`error decoding YAML: ${error.message}`);
   }
 }
 

@@ -35,9 +35,18 @@ describe('applyJsonPatch', () => {
       { a: {}, l: [1] },
     ],
     [
+      { op: 'add', path: '/l/-1', value: 9 },
+      { a: {}, l: [1, 2, 9] },
+    ],
+    [
       { op: 'replace', path: '/l/1', value: 9 },
       { a: {}, l: [1, 9] },
     ],
+    [
+      { op: 'replace', path: '/missing', value: 9 },
+      { a: {}, l: [1, 2], missing: 9 },
+    ],
+    [{ op: 'replace', path: '', value: { x: 1 } }, { x: 1 }],
     [
       { op: 'move', from: '/l/0', path: '/a/x' },
       { a: { x: 1 }, l: [2] },
@@ -68,11 +77,12 @@ describe('applyJsonPatch', () => {
     { op: 'test', path: '/l/0', value: 2 },
     { op: 'remove', path: '/missing' },
     { op: 'remove', path: '/l/7' },
-    { op: 'replace', path: '/missing', value: 1 },
+    { op: 'replace', path: '/l/7', value: 1 },
+    { op: 'move', from: '/missing', path: '/a' },
     { op: 'add', path: '/missing/deep', value: 1 },
     { op: 'add', path: '/l/9', value: 1 },
     { op: 'add', path: '', value: {} },
-    { op: 'copy', from: '/missing', path: '/a' },
+    { op: 'copy', from: '/missing/deep', path: '/a' },
     { op: 'frobnicate', path: '/a' },
     { op: 'add', path: '/a/b/c', value: 1 },
     { op: 'add', path: '/l/x', value: 1 },

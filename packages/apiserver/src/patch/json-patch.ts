@@ -62,8 +62,14 @@ function goKind(value: Json): string {
 
 /** Applies RFC 6902 operations to a copy of `document`. Throws the 422 of {@link patchRejected} when one does not fit. */
 export function applyJsonPatch<T extends object>(document: T, operations: readonly JsonPatchOperation[]): T {
-  const result = structuredClone(document) as unknown as Json;
-  for (const operation of operations) applyOperation(result, operation);
+  let result = structuredClone(document) as unknown as Json;
+  for (const operation of operations) {
+    const { op, path, value = null } = operation;
+    if (path !== '') applyOperation(result, operation);
+    else if (op === 'replace' && typeof value === 'object' && value !== null) result = structuredClone(value);
+    // The whole document can be replaced and tested, nothing else.
+    else if (op !== 'test' || !isDeepStrictEqual(result, value)) throw patchRejected();
+  }
   return result as unknown as T;
 }
 
@@ -71,11 +77,9 @@ function applyOperation(document: Json, { op, path, from, value }: JsonPatchOper
   switch (op) {
     case 'add':
       return locate(document, path).add(structuredClone(value ?? null));
-    case 'replace': {
-      const place = locate(document, path);
-      if (place.get() === undefined) throw patchRejected();
-      return place.set(structuredClone(value ?? null));
-    }
+    case 'replace':
+      // A missing field is simply set, a missing list element is an error.
+      return locate(document, path).set(structuredClone(value ?? null));
     case 'remove':
       return locate(document, path).remove();
     case 'test': {
@@ -86,15 +90,13 @@ function applyOperation(document: Json, { op, path, from, value }: JsonPatchOper
     }
     case 'copy': {
       const found = locate(document, from ?? '').get();
-      if (found === undefined) throw patchRejected();
-      return locate(document, path).add(structuredClone(found));
+      return locate(document, path).add(structuredClone(found ?? null));
     }
     case 'move': {
       const source = locate(document, from ?? '');
       const found = source.get();
-      if (found === undefined) throw patchRejected();
       source.remove();
-      return locate(document, path).add(found);
+      return locate(document, path).add(found ?? null);
     }
     default:
       throw patchRejected();
@@ -112,7 +114,7 @@ interface Place {
 function locate(document: Json, pointer: string): Place {
   const tokens = pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
   const last = tokens.pop();
-  // The whole document cannot be addressed, and a pointer starts with a slash.
+  // A pointer starts with a slash.
   if (last === undefined || tokens.length === 0) throw patchRejected();
   let parent = document;
   for (const token of tokens.slice(1)) {
@@ -130,15 +132,15 @@ function isObject(value: Json): value is JsonObject {
 }
 
 function itemAt(list: Json[], token: string): Json | undefined {
-  const index = indexOf(list, token, list.length - 1);
+  const index = indexOf(token, list.length - 1);
   return index === undefined ? undefined : list[index];
 }
 
-/** Positions count from the end when negative, as the real server's library does. */
-function indexOf(list: Json[], token: string, highest: number): number | undefined {
+/** Negative positions count from behind the last possible one, as the real server's library does. */
+function indexOf(token: string, highest: number): number | undefined {
   if (!/^[-+]?\d+$/.test(token)) return undefined;
   const index = Number(token);
-  const resolved = index < 0 ? index + list.length : index;
+  const resolved = index < 0 ? index + highest + 1 : index;
   return resolved >= 0 && resolved <= highest ? resolved : undefined;
 }
 
@@ -156,7 +158,7 @@ function placeInObject(object: JsonObject, key: string): Place {
 
 function placeInList(list: Json[], token: string): Place {
   const existing = (): number => {
-    const index = indexOf(list, token, list.length - 1);
+    const index = indexOf(token, list.length - 1);
     if (index === undefined) throw patchRejected();
     return index;
   };
@@ -170,7 +172,7 @@ function placeInList(list: Json[], token: string): Place {
         list.push(value);
         return;
       }
-      const index = indexOf(list, token, list.length);
+      const index = indexOf(token, list.length);
       if (index === undefined) throw patchRejected();
       list.splice(index, 0, value);
     },

@@ -41,7 +41,12 @@ function check(value: Json, schema: Schema, context: Context): void {
       return checkMap(value, schema, context);
     case 'array':
       if (!Array.isArray(value)) return mismatch(value, schema, context);
-      if (schema.items) for (const item of value) check(item, schema.items, context);
+      if (schema.items) {
+        // A list of a named scalar type carries the name itself.
+        const { items, goType } = schema;
+        const typed = goType !== undefined && items.goType === undefined ? { ...items, goType } : items;
+        for (const item of value) check(item, typed, context);
+      }
       return;
     case 'string':
       if (typeof value !== 'string') return mismatch(value, schema, context);
@@ -63,8 +68,10 @@ function checkMap(value: JsonObject, schema: Schema, context: Context): void {
   for (const key of Object.keys(value)) {
     const child = value[key] as Json;
     const known = properties?.[key];
-    if (known) check(child, known, { struct, field: context.field === '' ? key : `${context.field}.${key}` });
-    else if (typeof additionalProperties === 'object') check(child, additionalProperties, context);
+    if (known) {
+      const name = known.inlinedFrom === undefined ? key : `${known.inlinedFrom}.${key}`;
+      check(child, known, { struct, field: context.field === '' ? name : `${context.field}.${name}` });
+    } else if (typeof additionalProperties === 'object') check(child, additionalProperties, context);
   }
 }
 

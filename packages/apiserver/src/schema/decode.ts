@@ -25,6 +25,8 @@ export interface DecodedBody {
   duplicateFields: string[];
   /** Go's texts for `fieldValidation`: what `Warn` warns about and `Strict` refuses, except unknown fields. */
   strictErrors: string[];
+  /** Where in the document each field stands; only there when fields are named twice. */
+  fieldOrder?: ReadonlyMap<string, number>;
   /** True when the body was protobuf: it has no unknown fields and no wrong types. */
   typed: boolean;
 }
@@ -62,9 +64,10 @@ export function decodeBody(bytes: Uint8Array, contentType: string | undefined, e
   let value: Json;
   let duplicateFields: string[] = [];
   let strictErrors: string[] = [];
+  let fieldOrder: ReadonlyMap<string, number> | undefined;
   try {
     if (jsonTypes.has(type)) {
-      ({ value, duplicateFields } = parseJson(text));
+      ({ value, duplicateFields, fieldOrder } = parseJson(text));
       strictErrors = duplicateFields.map((path) => `duplicate field "${path}"`);
     } else ({ value, strictErrors } = parseYaml(text));
   } catch (error) {
@@ -73,12 +76,12 @@ export function decodeBody(bytes: Uint8Array, contentType: string | undefined, e
       throw unrecognized(expected.custom ? error.message : `couldn't get version/kind; ${problem}`, bytes, expected);
     }
     if (error instanceof YamlSyntaxError) {
-      throw unrecognized(`error converting YAML to JSON: ${error.message}`, bytes, expected);
+      throw unrecognized(error.message, bytes, expected);
     }
     throw error;
   }
   const object = expected.custom ? customObject(value, bytes, expected) : builtinObject(value, bytes, expected);
-  return { object, duplicateFields, strictErrors, typed: false };
+  return { object, duplicateFields, strictErrors, typed: false, ...(fieldOrder ? { fieldOrder } : {}) };
 }
 
 function decodeProtobufBody(bytes: Uint8Array, expected: ExpectedKind): DecodedBody {
@@ -90,6 +93,18 @@ function decodeProtobufBody(bytes: Uint8Array, expected: ExpectedKind): DecodedB
     if (error instanceof ProtobufError) throw unrecognized(error.message, bytes, expected);
     throw error;
   }
+}
+
+/** All texts of strict validation: of a built-in in the order of the document, of a custom resource unknown fields last. */
+export function strictErrorsOf(body: DecodedBody, unknownFields: readonly string[], custom: boolean): string[] {
+  const { fieldOrder, duplicateFields, strictErrors } = body;
+  const unknown = unknownFields.map((path) => `unknown field "${path}"`);
+  if (custom || !fieldOrder) return [...strictErrors, ...unknown];
+  const paths = [...duplicateFields, ...unknownFields];
+  return [...strictErrors, ...unknown]
+    .map((text, index) => ({ text, at: fieldOrder.get(paths[index] ?? '') ?? 0 }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ text }) => text);
 }
 
 /** The 400 for a body whose kind could not even be read. */
@@ -138,10 +153,10 @@ function builtinObject(value: Json, bytes: Uint8Array, expected: ExpectedKind): 
   const version = apiVersion.slice(slash + 1);
   if (kind !== expected.kind || apiVersion !== expectedVersion) {
     if (version.includes('/')) {
-      throw fail(`unexpected GroupVersion string: ${apiVersion}`);
+      throw unrecognized(`unexpected GroupVersion string: ${apiVersion}`, bytes, expected);
     }
     if (builtinDefinitionName(group, version, kind) === undefined) {
-      const why = `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+      const why = `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
       throw cannotBeHandled(group, version, kind, expected, why);
     }
     if (kind !== expected.kind || group !== expected.group) {

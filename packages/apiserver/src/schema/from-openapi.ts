@@ -34,6 +34,7 @@ const renamedKeys: readonly (readonly [string, keyof Schema])[] = [
   ['z', 'zero'],
   ['p', 'pointer'],
   ['t', 'goType'],
+  ['i', 'inlinedFrom'],
   ['x-kubernetes-list-type', 'listType'],
   ['x-kubernetes-list-map-keys', 'listMapKeys'],
   ['x-kubernetes-map-type', 'mapType'],

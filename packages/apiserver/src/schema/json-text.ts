@@ -18,6 +18,8 @@ export interface ParsedJson {
   value: Json;
   /** Paths of fields named more than once, such as `metadata.name`; the last one named wins. */
   duplicateFields: string[];
+  /** Where each field stands, by path (a repeated one where it is repeated); only there when fields are named twice. */
+  fieldOrder?: ReadonlyMap<string, number>;
 }
 
 /** Parses JSON and says which fields were named twice. Throws {@link JsonSyntaxError}. */
@@ -29,7 +31,7 @@ export function parseJson(text: string): ParsedJson {
   } catch {
     throw new JsonSyntaxError(explainJsonError(text) ?? 'invalid JSON');
   }
-  return { value, duplicateFields: pairs === countKeys(value) ? [] : findDuplicates(text) };
+  return pairs === countKeys(value) ? { value, duplicateFields: [] } : { value, ...findDuplicates(text) };
 }
 
 /** Counts colons outside of strings, and guards the depth. */
@@ -84,8 +86,9 @@ function countKeys(value: Json): number {
 }
 
 /** Walks valid JSON text and collects the paths of repeated keys. */
-function findDuplicates(text: string): string[] {
+function findDuplicates(text: string): Required<Omit<ParsedJson, 'value'>> {
   const found = new Set<string>();
+  const fieldOrder = new Map<string, number>();
   let at = 0;
   const skipSpace = (): void => {
     while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at += 1;
@@ -109,7 +112,11 @@ function findDuplicates(text: string): string[] {
         }
         const key = readString();
         const childPath = path === '' ? key : `${path}.${key}`;
-        if (seen.has(key)) found.add(childPath);
+        if (!seen.has(key)) fieldOrder.set(childPath, at);
+        else if (!found.has(childPath)) {
+          found.add(childPath);
+          fieldOrder.set(childPath, at);
+        }
         seen.add(key);
         skipSpace();
         at += 1;
@@ -129,7 +136,7 @@ function findDuplicates(text: string): string[] {
     else while (at < text.length && !',]} \t\n\r'.includes(text.charAt(at))) at += 1;
   };
   readValue('');
-  return [...found].slice(0, maxDuplicates);
+  return { duplicateFields: [...found].slice(0, maxDuplicates), fieldOrder };
 }
 
 function quoted(char: string): string {

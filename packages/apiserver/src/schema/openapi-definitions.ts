@@ -5,6 +5,8 @@ import type { OpenApiNode } from './from-openapi.ts';
 import { locateDefinition, unpack } from './packed-data.ts';
 
 const refPrefix = '#/components/schemas/';
+/** What the generator adds to served nodes. */
+const goKeys = new Set(['z', 'p', 't', 'i']);
 type Descriptions = Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>>;
 
 /** Paths of the built-in OpenAPI v3 documents, such as `api/v1`, `apis/apps/v1`, `version`. */
@@ -67,7 +69,7 @@ export async function definitionsWithReferences(definitions: readonly string[]):
 function servedNode(node: OpenApiNode, queue: string[]): JsonObject {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'z' || key === 'p' || key === 't') continue;
+    if (goKeys.has(key)) continue;
     if (key === '$ref') {
       queue.push(String(value));
       result['$ref'] = `${refPrefix}${value}`;

@@ -24,6 +24,8 @@ export interface Schema {
   readonly pointer?: 1;
   /** Built-ins: the name of the Go type of the value, or of its elements, where it is neither a plain type nor a definition. */
   readonly goType?: string;
+  /** Built-ins: the embedded Go struct the field is declared in, when that is another one (`VolumeSource`). */
+  readonly inlinedFrom?: string;
 
   /** `x-kubernetes-list-type`; absent means atomic. */
   readonly listType?: 'atomic' | 'set' | 'map';

@@ -57,16 +57,15 @@ function read(text: string): ParsedYaml {
   const strictErrors: string[] = [];
   for (const error of document.errors) {
     const line = error.linePos?.[0].line ?? 1;
-    if (error.code === 'DUPLICATE_KEY') strictErrors.push(`  line ${line}: key already set in map`);
-    else throw new YamlSyntaxError(`yaml: line ${line}: ${error.message.split('\n')[0]}`);
+    if (error.code === 'DUPLICATE_KEY') {
+      const key = /^\s*["']?([^:"'\n]*?)["']?\s*:/.exec(text.slice(error.pos[0]))?.[1] ?? '';
+      strictErrors.push(`  line ${line}: key ${JSON.stringify(key)} already set in map`);
+    } else throw new YamlSyntaxError(`yaml: line ${line}: ${error.message.split('\n')[0]}`);
   }
   const value = toJson(document.toJS({ maxAliasCount: 100 }));
   return {
     value,
-    strictErrors:
-      strictErrors.length === 0
-        ? []
-        : [`error converting YAML to JSON: yaml: unmarshal errors:\n${strictErrors.join('\n')}`],
+    strictErrors: strictErrors.length === 0 ? [] : [`yaml: unmarshal errors:\n${strictErrors.join('\n')}`],
   };
 }
 
