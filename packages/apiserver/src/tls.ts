@@ -20,7 +20,7 @@ export interface CertificateRequest {
   readonly ipAddresses?: readonly string[];
   /** Default `both`. */
   readonly usage?: 'client' | 'server' | 'both';
-  /** How long it is valid. Default 365 days. */
+  /** How long it is valid, counted on the cluster's clock. Default: to the end of 2049. */
   readonly validDays?: number;
 }
 
@@ -39,20 +39,19 @@ export interface CertificateAuthorityOptions {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
-/** Certificates are valid a little before they are made, for clients whose clock is behind. */
-const BACKDATED_MS = DAY_MS;
+/** TLS libraries look at the machine's clock, not at the cluster's, which may be virtual: the default validity suits both. */
+const ALWAYS = { notBefore: new Date('2000-01-01T00:00:00Z'), notAfter: new Date('2049-12-31T23:59:59Z') };
 
 const provider = webcrypto as unknown as Crypto;
 
-/** Makes a certificate authority of its own: a new key, a self-signed certificate valid for ten years. */
+/** Makes a certificate authority of its own: a new key and a self-signed certificate. */
 export async function createCertificateAuthority(options: CertificateAuthorityOptions): Promise<CertificateAuthority> {
   const { clock } = options;
   const keys = await provider.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const ca = await x509.X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: serialNumber(),
-      notBefore: new Date(clock.now() - BACKDATED_MS),
-      notAfter: new Date(clock.now() + 3_650 * DAY_MS),
+      ...ALWAYS,
       name: [{ CN: [options.commonName ?? 'kubernetes'] }],
       signingAlgorithm: ALGORITHM,
       keys,
@@ -97,8 +96,8 @@ async function issue(request: CertificateRequest, issuer: Issuer): Promise<KeyAn
   const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: serialNumber(),
-      notBefore: new Date(clock.now() - BACKDATED_MS),
-      notAfter: new Date(clock.now() + (request.validDays ?? 365) * DAY_MS),
+      ...ALWAYS,
+      ...(request.validDays === undefined ? {} : { notAfter: new Date(clock.now() + request.validDays * DAY_MS) }),
       subject: [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }],
       issuer: issuer.ca.subjectName,
       publicKey: keys.publicKey,

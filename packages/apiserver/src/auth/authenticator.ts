@@ -35,15 +35,19 @@ function headerValues(headers: Headers, name: string): string[] {
   return value === undefined ? [] : typeof value === 'string' ? [value] : [...value];
 }
 
+/** Who a static token belongs to. */
+export function staticTokenLookup(tokens: readonly StaticToken[]): (token: string) => UserInfo | undefined {
+  const known = tokens.map((each) => ({ ...each, digest: digest(each.token) }));
+  return (token) => {
+    const wanted = digest(token);
+    const found = known.find((each) => timingSafeEqual(each.digest, wanted));
+    return found && withAuthenticated({ name: found.user, uid: found.uid, groups: found.groups ?? [] });
+  };
+}
+
 /** Client certificates, bearer tokens, anonymity; then impersonation on top of any of them. */
 export function clusterAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const staticTokens = (options.staticTokens ?? []).map((each) => ({ ...each, digest: digest(each.token) }));
-
-  function byStaticToken(token: string): UserInfo | undefined {
-    const wanted = digest(token);
-    const found = staticTokens.find((each) => timingSafeEqual(each.digest, wanted));
-    return found && withAuthenticated({ name: found.user, uid: found.uid, groups: found.groups ?? [] });
-  }
+  const byStaticToken = staticTokenLookup(options.staticTokens ?? []);
 
   async function byBearer(token: string): Promise<UserInfo | undefined> {
     return byStaticToken(token) ?? (await options.serviceAccountTokens.verify(token))?.user;

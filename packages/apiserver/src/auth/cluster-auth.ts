@@ -2,7 +2,7 @@ import { admitAll, type Admission } from '../admission/admission.ts';
 import type { Clock } from '../clock.ts';
 import type { Random } from '../random.ts';
 import type { Auth, Authorizer } from './auth.ts';
-import { clusterAuthenticator, type StaticToken } from './authenticator.ts';
+import { clusterAuthenticator, staticTokenLookup, type StaticToken } from './authenticator.ts';
 import { RoleBindings, rbacAuthorizer } from './rbac.ts';
 import { reviewHandlers } from './reviews.ts';
 import { roleEscalationCheck } from './role-escalation.ts';
@@ -46,7 +46,6 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
     ...(options.serviceAccountKey ? { signingKey: options.serviceAccountKey } : {}),
   });
   const shared = { serviceAccountTokens, authorizer, staticTokens: options.staticTokens ?? [] };
-  const tokensOnly = clusterAuthenticator({ ...shared, withoutCredentials: 'refuse' });
   return {
     authorizer,
     serviceAccountTokens,
@@ -59,8 +58,7 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
       authorizer,
       ...(isRbac ? { bindings } : {}),
       serviceAccountTokens,
-      identifyToken: async (token) =>
-        tokensOnly.authenticate({ headers: { authorization: `Bearer ${token.replace(/\s+/g, '')}` } }),
+      identifyStaticToken: staticTokenLookup(options.staticTokens ?? []),
       objects,
       clock,
     }),

@@ -12,8 +12,7 @@ export interface ReviewsOptions {
   /** Absent when everything is allowed. */
   readonly bindings?: RoleBindings;
   readonly serviceAccountTokens: ServiceAccountTokens;
-  /** Knows tokens that are not a ServiceAccount's. */
-  readonly identifyToken: (token: string) => Promise<UserInfo | undefined>;
+  readonly identifyStaticToken: (token: string) => UserInfo | undefined;
   readonly objects: StoredObjects;
   readonly clock: Clock;
 }
@@ -193,13 +192,12 @@ async function tokenReview(options: ReviewsOptions, request: VirtualRequest): Pr
   }
   const { serviceAccountTokens } = options;
   const verified = await serviceAccountTokens.verify(spec.token, spec.audiences);
-  const user = verified?.user ?? (await options.identifyToken(spec.token));
+  // Static tokens know no audience: they are meant for this server.
+  const audiences = verified?.audiences ?? [serviceAccountTokens.issuer];
+  const isForUs = !spec.audiences?.length || spec.audiences.some((audience) => audiences.includes(audience));
+  const user = verified?.user ?? (isForUs ? options.identifyStaticToken(spec.token) : undefined);
   const status = user
-    ? {
-        authenticated: true,
-        user: userInfo(user),
-        ...(verified ? { audiences: verified.audiences } : spec.audiences ? { audiences: spec.audiences } : {}),
-      }
+    ? { authenticated: true, user: userInfo(user), audiences }
     : { user: {}, error: 'invalid bearer token' };
   return { ...request.object, status };
 }

@@ -117,7 +117,7 @@ export class InformerSet {
     const stillServed = new Set(
       this.#client.resources().map((resource) => `${resource.storageId} ${resource.version}`),
     );
-    for (const [storageId, member] of [...this.#members]) {
+    for (const [storageId, member] of Array.from(this.#members)) {
       if (!stillServed.has(`${storageId} ${member.resource.version}`)) {
         this.#members.delete(storageId);
         // Another version may have taken over; then the objects are not gone.
@@ -136,7 +136,7 @@ export class InformerSet {
     const member = { resource, informer: new Informer(this.#client, { group, version, plural }, this.#clock) };
     this.#members.set(resource.storageId, member);
     member.informer.subscribe((change) => {
-      for (const listener of [...this.#anyListeners]) {
+      for (const listener of Array.from(this.#anyListeners)) {
         listener(resource, change);
       }
     });

@@ -86,7 +86,7 @@ export class Informer {
   /** Calls `listener` for every object already known and for every change from now on. */
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
-    for (const object of [...this.#objects.values()]) {
+    for (const object of Array.from(this.#objects.values())) {
       listener({ object, previous: undefined, deleted: false });
     }
     return () => this.#listeners.delete(listener);
@@ -98,7 +98,7 @@ export class Informer {
     this.#watch?.close();
     this.#timer?.cancel();
     if (options.forget) {
-      for (const object of [...this.#objects.values()]) {
+      for (const object of Array.from(this.#objects.values())) {
         this.#remove(object);
       }
     }
@@ -117,7 +117,7 @@ export class Informer {
         present.add(objectKey(object));
         this.#set(object);
       }
-      for (const [key, object] of [...this.#objects]) {
+      for (const [key, object] of Array.from(this.#objects)) {
         if (!present.has(key)) {
           this.#remove(object);
         }
@@ -205,7 +205,7 @@ export class Informer {
   }
 
   #tell(change: Change): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of Array.from(this.#listeners)) {
       listener(change);
     }
   }

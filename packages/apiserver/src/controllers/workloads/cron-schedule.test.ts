@@ -32,6 +32,6 @@ test('a day that never comes has no next time', () => {
 test.each(['* * * *', '61 * * * *', '* * * * mon-', '*/0 * * * *', '10-5 * * * *', 'x * * * *', ''])(
   '%j is refused',
   (schedule) => {
-    expect(() => parseCronSchedule(schedule)).toThrow();
+    expect(() => parseCronSchedule(schedule)).toThrow(/./);
   },
 );

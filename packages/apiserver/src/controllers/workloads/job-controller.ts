@@ -357,7 +357,7 @@ export function startJobController(context: ControllerContext): RunningControlle
 
   /** Nothing may hold back the pods of a Job that is over. */
   async function releasePods(job: Job): Promise<void> {
-    for (const pod of [...(pods.list(job.metadata.namespace) as Iterable<Pod>)]) {
+    for (const pod of Array.from(pods.list(job.metadata.namespace) as Iterable<Pod>)) {
       if (controllerOf(pod)?.uid === job.metadata.uid && isTracked(pod)) {
         await untrack(pod);
       }

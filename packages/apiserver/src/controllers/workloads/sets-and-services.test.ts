@@ -128,7 +128,7 @@ test('a DaemonSet runs on every node that wants it and follows new nodes', async
     spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
   });
   await plane.clock.settle();
-  const places = (list: Pod[]) => list.map((pod) => pod.spec.nodeName).sort();
+  const places = (list: Pod[]) => list.map((pod) => pod.spec.nodeName!).sort((a, b) => a.localeCompare(b));
   expect(places(await podsOf(plane, 'agent'))).toEqual(['sim-node-0', 'sim-node-1']);
   const live = (await plane.find({ ...daemonSets, name: 'agent' })) as DaemonSet;
   expect(live.status).toMatchObject({
