@@ -1,8 +1,23 @@
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { startCluster } from '@slipway/apiserver';
-import { createClient, Deployment, findCondition, minutes, toCustomResourceDefinition } from '@slipway/kube';
+import {
+  type Client,
+  createClient,
+  CustomResourceDefinition,
+  Deployment,
+  findCondition,
+  isConditionTrue,
+  type Kind,
+  Lease,
+  minutes,
+  type ObjectOf,
+  toCustomResourceDefinition,
+} from '@slipway/kube';
 import { memoryLogger, startManager } from '@slipway/runtime';
 import { VirtualClock } from '@slipway/testing';
 import { expect, test } from 'vitest';
@@ -71,3 +86,43 @@ test('a Website becomes a Deployment, follows its spec, says when it is ready an
   expect((await client.get(Website, key))?.metadata.resourceVersion).toBe(resourceVersion);
   expect(log.entries.filter(({ level }) => level === 'error')).toEqual([]);
 });
+
+test('started as a program it finds its cluster, installs its kind, works, and ends well on SIGTERM', async () => {
+  await using cluster = await startCluster({ port: 0 });
+  const client = createClient({ transport: cluster.transport, fieldManager: 'test' });
+  const folder = await mkdtemp(join(tmpdir(), 'website-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  await cluster.writeKubeconfig(kubeconfig);
+  const program = spawn(process.execPath, [join(import.meta.dirname, 'website.ts')], {
+    env: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig, HEALTH_PORT: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  program.stderr.setEncoding('utf8').on('data', (chunk: string) => (log += chunk));
+  const ended = once(program, 'exit');
+  try {
+    await seen(client, CustomResourceDefinition, (crd) => isConditionTrue(crd, 'Established'));
+    await client.create({
+      apiVersion: 'example.com/v1',
+      kind: 'Website',
+      metadata: key,
+      spec: { image: 'nginx:1.29', replicas: 1 },
+    });
+    await seen(client, Deployment, ({ metadata }) => metadata.name === key.name);
+    program.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect((await client.get(Lease, { namespace: 'default', name: 'website' }))?.spec?.holderIdentity).toBe('');
+    expect(JSON.parse(log.trim().split('\n').at(-1)!)).toMatchObject({ level: 'info', msg: 'stopped' });
+  } finally {
+    program.kill('SIGKILL');
+    await ended;
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** Waits for an object of a kind to be as wanted. Another process is at work, so there is no clock to move. */
+async function seen<K extends Kind>(client: Client, kind: K, wanted: (object: ObjectOf<K>) => boolean): Promise<void> {
+  for await (const event of client.watch(kind, { resourceVersion: '0' })) {
+    if (event.type !== 'BOOKMARK' && wanted(event.object)) return;
+  }
+}

@@ -68,7 +68,7 @@ if (import.meta.main) {
   await using manager = await startManager({
     controllers: [websites],
     leaderElection: true,
-    health: { port: 8081 },
+    health: { port: Number(process.env['HEALTH_PORT'] ?? 8081) },
     signals: true,
   });
   await manager.cluster().client.apply(toCustomResourceDefinition(Website));

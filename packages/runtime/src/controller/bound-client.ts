@@ -12,6 +12,7 @@ import {
   type KubeObject,
   type ListOptions,
   type ListPage,
+  type Mutable,
   type ObjectKey,
   type ObjectOf,
   type Patch,
@@ -82,14 +83,12 @@ export class BoundClient implements Client {
     return this.#traced('apply', object.kind, () => this.#client.apply(object, this.#with(options)));
   }
 
-  setStatus<T extends KubeObject>(
-    object: DeepReadonly<T>,
+  setStatus<T extends DeepReadonly<KubeObject>>(
+    object: T,
     status: StatusFields<T>,
     options?: StatusOptions,
-  ): Promise<T> {
-    return this.#traced('setStatus', String(object.kind), () =>
-      this.#client.setStatus(object, status, this.#with(options)),
-    );
+  ): Promise<Mutable<T>> {
+    return this.#traced('setStatus', object.kind, () => this.#client.setStatus(object, status, this.#with(options)));
   }
 
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<DeleteResult | undefined> {
@@ -100,8 +99,12 @@ export class BoundClient implements Client {
     return this.#traced('deleteCollection', kind.kind, () => this.#client.deleteCollection(kind, this.#with(options)));
   }
 
-  addFinalizer<T extends KubeObject>(object: DeepReadonly<T>, finalizer: string, options?: CallOptions): Promise<T> {
-    return this.#traced('addFinalizer', String(object.kind), () =>
+  addFinalizer<T extends DeepReadonly<KubeObject>>(
+    object: T,
+    finalizer: string,
+    options?: CallOptions,
+  ): Promise<Mutable<T>> {
+    return this.#traced('addFinalizer', object.kind, () =>
       this.#client.addFinalizer(object, finalizer, this.#with(options)),
     );
   }

@@ -1,5 +1,5 @@
 import { startCluster } from '@slipway/apiserver';
-import { ConfigMap, createClient, Lease } from '@slipway/kube';
+import { ConfigMap, createClient, defineKind, Lease, toCustomResourceDefinition, Type } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -236,6 +236,88 @@ describe('startManager', () => {
       expect(metrics).toContain(name);
     }
     expect(cluster.url).toBeDefined();
+  });
+
+  test('a controller whose kind is missing holds up nobody and starts when its CRD appears', async () => {
+    await using scene = await stage();
+    const { clock, client, common } = scene;
+    await client.create(configMap('a'));
+    const Note = defineKind({
+      group: 'example.com',
+      version: 'v1',
+      kind: 'Note',
+      scope: 'Namespaced',
+      spec: Type.Object({}),
+    });
+    const reconciled: string[] = [];
+    const notes = controller({
+      name: 'notes',
+      for: Note,
+      reconcile: (_context, key) => void reconciled.push(`note ${key.name}`),
+    });
+    await using manager = await startManager({ ...common, controllers: [notes, counting(reconciled)] });
+    await clock.advance(60_000);
+    expect(reconciled).toEqual(['a']);
+    await client.create(toCustomResourceDefinition(Note));
+    await clock.advance(1000);
+    await client.create({
+      apiVersion: 'example.com/v1',
+      kind: 'Note',
+      metadata: { name: 'n', namespace: 'default' },
+      spec: {},
+    });
+    await clock.runUntil(() => reconciled.includes('note n'));
+    await manager.ready;
+  });
+
+  test('a controller that needs no leader works in the standby too', async () => {
+    await using scene = await stage();
+    const { clock, client, common } = scene;
+    await client.create(configMap('a'));
+    await client.create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'counting', namespace: 'default' },
+      spec: { holderIdentity: 'somebody', leaseDurationSeconds: 15 },
+    });
+    const led: string[] = [];
+    const free: string[] = [];
+    await using _manager = await startManager({
+      ...common,
+      controllers: [counting(led), counting(free, { name: 'free', needsLeader: false })],
+      leaderElection: true,
+    });
+    await clock.advance(5000);
+    expect([led, free]).toEqual([[], ['a']]);
+  });
+
+  test('a port that is taken is an error that says which', async () => {
+    await using scene = await stage();
+    await using first = await startManager({ ...scene.common, health: { port: 0, host: '127.0.0.1' } });
+    const health = { port: first.ports.health!, host: '127.0.0.1' };
+    await expect(startManager({ ...scene.common, health })).rejects.toThrow(
+      new RegExp(`^cannot listen on 127.0.0.1:${first.ports.health}: .*EADDRINUSE`),
+    );
+  });
+
+  test('a broken connection in the middle of a reconciliation is only a reason to try again', async () => {
+    await using scene = await stage();
+    const { clock, client, cluster, common } = scene;
+    await client.create(configMap('a'));
+    let attempts = 0;
+    const writing = counting([], {
+      async reconcile({ client: own }, key) {
+        attempts += 1;
+        await own.patch(ConfigMap, key, { type: 'merge', body: { data: { written: 'yes' } } });
+      },
+    });
+    cluster.faults.add({
+      match: { resource: 'configmaps', verb: 'patch', times: 2 },
+      action: { type: 'drop', when: 'after' },
+    });
+    await using _manager = await startManager({ ...common, controllers: [writing] });
+    await clock.runUntil(() => attempts >= 3);
+    expect((await client.get(ConfigMap, { namespace: 'default', name: 'a' }))?.data).toEqual({ written: 'yes' });
   });
 });
 

@@ -208,7 +208,12 @@ class RunningManager implements Manager {
       this.#electedState.resolve();
       for (const controller of led) void this.#startWhenSynced(controller);
     };
-    if (this.#elector) this.#elector.start({ onElected: lead, onLost: (error) => void this.#finish(error) });
+    const onLost = (error: LeadershipLostError): void => {
+      // At once, also in the middle of a stop: somebody else leads by now.
+      for (const controller of led) controller.abort(error);
+      void this.#finish(error);
+    };
+    if (this.#elector) this.#elector.start({ onElected: lead, onLost });
     else lead();
     await this.#untilSynced(() => this.#controllers.every((controller) => controller.synced));
     this.#readyState.resolve();
@@ -369,7 +374,7 @@ class RunningManager implements Manager {
     this.#electedState.reject(reason);
     for (const controller of this.#controllers) controller.stopSources();
     if (failure instanceof LeadershipLostError) {
-      // Somebody else leads by now: nothing more may be written.
+      // Nothing more may be written.
       for (const controller of this.#controllers) controller.abort(reason);
       this.#events?.abandon();
     } else {
