@@ -46,6 +46,8 @@ export interface ClusterOptions {
   readonly tls?: boolean;
   /** `RBAC`: roles decide, and who sends no credentials over a socket is anonymous. Default `AlwaysAllow`. */
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** What a request over a socket without credentials is. Default `admin` with `AlwaysAllow`, `anonymous` with `RBAC`. */
+  readonly withoutCredentials?: 'admin' | 'anonymous' | 'refuse';
   /** Bearer tokens and who sends them. */
   readonly tokens?: readonly StaticToken[];
   /** Where webhooks given as Services listen. Default: such webhooks cannot be reached. */
@@ -127,6 +129,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     random,
     authorization: options.authorization ?? 'AlwaysAllow',
     ...(options.tokens ? { staticTokens: options.tokens } : {}),
+    ...(options.withoutCredentials ? { withoutCredentials: options.withoutCredentials } : {}),
   });
   const resolveService = options.resolveService;
   const reach = { clock, ...(resolveService ? { resolveService } : {}) };
