@@ -1,4 +1,5 @@
 import type { Kind, ObjectOf } from './kind.ts';
+import type { Mutable } from './mutable.ts';
 import type { DeepReadonly, KubeObject, ObjectKey } from './object.ts';
 
 /**
@@ -32,16 +33,20 @@ export interface Client {
    * are merged by type and keep `lastTransitionTime` while their status stays, `observedGeneration` is set when the kind
    * has it (known for kinds with a schema that the cache watches or this client has read). Writes nothing when nothing would change. Refuses (`isConflict`) when the object has changed since it was read.
    */
-  setStatus<T extends KubeObject>(
-    object: DeepReadonly<T>,
+  setStatus<T extends DeepReadonly<KubeObject>>(
+    object: T,
     status: StatusFields<T>,
     options?: StatusOptions,
-  ): Promise<T>;
+  ): Promise<Mutable<T>>;
   /** Accepted deletion, or `undefined` when there was nothing to delete. */
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<DeleteResult | undefined>;
   deleteCollection(kind: Kind, options?: ListOptions & DeleteOptions): Promise<void>;
   /** Adds a finalizer with a patch that cannot drop somebody else's. Returns the object as it is afterwards. */
-  addFinalizer<T extends KubeObject>(object: DeepReadonly<T>, finalizer: string, options?: CallOptions): Promise<T>;
+  addFinalizer<T extends DeepReadonly<KubeObject>>(
+    object: T,
+    finalizer: string,
+    options?: CallOptions,
+  ): Promise<Mutable<T>>;
   /** Removes a finalizer likewise. An object that is gone already is fine. */
   removeFinalizer(object: DeepReadonly<KubeObject>, finalizer: string, options?: CallOptions): Promise<void>;
   /** Which resource serves an object's `apiVersion` and `kind`; asks discovery and heals when a CRD appears. */
@@ -122,9 +127,12 @@ export interface StatusOptions extends CallOptions {
   fieldManager?: string;
 }
 
-export type StatusFields<T extends KubeObject> = T extends { status?: infer S }
-  ? Partial<NonNullable<S>>
-  : Record<string, unknown>;
+/** Top-level fields of an object's status, all optional; anything for an object whose type does not know its status. */
+export type StatusFields<T> = T extends { readonly status?: infer S }
+  ? unknown extends S
+    ? Readonly<Record<string, unknown>>
+    : Partial<NonNullable<S>>
+  : Readonly<Record<string, unknown>>;
 
 export interface DeleteOptions extends CallOptions {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';

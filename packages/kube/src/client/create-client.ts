@@ -25,7 +25,7 @@ import { addFinalizerPatch, removeFinalizerPatch } from '../finalizers.ts';
 import { kindText, type Kind, type ObjectOf } from '../kind.ts';
 import { coreKinds } from '../kinds/core-kinds.ts';
 import { isConflict, isGone, isInvalid, isNotFound, isUnknownKind, KubeError } from '../kube-error.ts';
-import { mutable } from '../mutable.ts';
+import { mutable, type Mutable } from '../mutable.ts';
 import { keyOf, keyText, type DeepReadonly, type KubeObject, type ObjectKey } from '../object.ts';
 import { withController } from '../owner-references.ts';
 import { systemRandom, type Random } from '../random.ts';
@@ -258,12 +258,11 @@ class TransportClient implements Client {
     return (await this.patch(kind, keyOf(object), { type: 'apply', body, force: options.force ?? true }, options)) as T;
   }
 
-  async setStatus<T extends KubeObject>(
-    object: DeepReadonly<T>,
+  async setStatus<T extends DeepReadonly<KubeObject>>(
+    source: T,
     status: StatusFields<T>,
     options: StatusOptions = {},
-  ): Promise<T> {
-    const source = object as unknown as DeepReadonly<KubeObject>;
+  ): Promise<Mutable<T>> {
     const kind = await this.#kindOf(source, options.signal);
     const patch = statusPatch(
       source,
@@ -271,7 +270,7 @@ class TransportClient implements Client {
       statusShape(this.#known(source) ?? kind, source),
       this.#clock.now(),
     );
-    if (patch === undefined) return mutable(source) as unknown as T;
+    if (patch === undefined) return mutable(source);
     const { uid, resourceVersion } = source.metadata;
     const precondition = options.precondition ?? 'resourceVersion';
     if (precondition === 'resourceVersion' && !resourceVersion)
@@ -284,7 +283,7 @@ class TransportClient implements Client {
       keyOf(source),
       { type: 'merge', body: { metadata, status: patch } },
       { ...options, subresource: 'status' },
-    )) as unknown as T;
+    )) as unknown as Mutable<T>;
   }
 
   async delete(kind: Kind, key: ObjectKey, options: DeleteOptions = {}): Promise<DeleteResult | undefined> {
@@ -329,14 +328,13 @@ class TransportClient implements Client {
     );
   }
 
-  async addFinalizer<T extends KubeObject>(
-    object: DeepReadonly<T>,
+  async addFinalizer<T extends DeepReadonly<KubeObject>>(
+    source: T,
     finalizer: string,
     options: CallOptions = {},
-  ): Promise<T> {
-    const source = object as unknown as DeepReadonly<KubeObject>;
+  ): Promise<Mutable<T>> {
     const done = await this.#patchFinalizers(source, (current) => addFinalizerPatch(current, finalizer), options);
-    if (done) return done as T;
+    if (done) return done as unknown as Mutable<T>;
     const kind = await this.#kindOf(source);
     throw new KubeError(`${kindText(kind)} ${keyText(keyOf(source))} is gone: no finalizer can be added`, {
       code: 404,
