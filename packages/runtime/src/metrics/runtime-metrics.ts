@@ -224,6 +224,8 @@ export class RuntimeMetrics {
     const time = this.#reconcileTime.labels(labels);
     const max = this.#maxConcurrent.labels(labels);
     const active = this.#activeWorkers.labels(labels);
+    const depth = this.#depth;
+    const depths = new Map<number, Gauge.Internal>();
     const adds = this.#adds.labels(queueLabels);
     const retries = this.#retries.labels(queueLabels);
     const waited = this.#queueDuration.labels(queueLabels);
@@ -233,7 +235,14 @@ export class RuntimeMetrics {
     active.set(0);
     return {
       queue: {
-        depth: (priority, change) => this.#depth.inc({ name, controller: name, priority: String(priority) }, change),
+        depth(priority, change) {
+          let gauge = depths.get(priority);
+          if (!gauge) {
+            gauge = depth.labels({ ...queueLabels, priority: String(priority) });
+            depths.set(priority, gauge);
+          }
+          gauge.inc(change);
+        },
         added: () => adds.inc(),
         retried: () => retries.inc(),
         taken: (waitedMs) => waited.observe(waitedMs / 1000),
