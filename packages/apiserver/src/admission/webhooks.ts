@@ -1,12 +1,11 @@
 import { ApiError, badRequest, forbidden, internalError } from '../api-error.ts';
 import type { StoredObjects } from '../auth/stored-objects.ts';
 import type { LabelSelector } from '../label-selector.ts';
-import type { ApiObject } from '../object.ts';
-import { applyJsonPatch, type JsonPatchOperation } from '../patch/json-patch.ts';
 import type { Random } from '../random.ts';
 import type { Registry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
 import type { Admission, AdmissionContext } from './admission.ts';
+import { applyWebhookPatch } from './apply-webhook-patch.ts';
 import { admissionRequest, type AdmissionResponse } from './admission-review.ts';
 import { evaluateConditions, type MatchCondition } from './match-conditions.ts';
 import { requestName } from './request-name.ts';
@@ -188,14 +187,8 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
       return false;
     }
     const before = JSON.stringify(context.object);
-    let patched: ApiObject;
-    try {
-      const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString()) as JsonPatchOperation[];
-      const shown = (await convert(context.object, context.resource, call.as))!;
-      patched = applyJsonPatch(structuredClone(shown) as never, operations) as unknown as ApiObject;
-    } catch (error) {
-      throw internalError(error instanceof Error ? error.message : String(error));
-    }
+    const shown = (await convert(context.object, context.resource, call.as))!;
+    const patched = applyWebhookPatch(shown, response.patch);
     const converted = (await convert(patched, call.as, context.resource))!;
     context.resource.strategy.applyDefaults(converted);
     context.object = converted;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startAuthCluster, type AuthCluster } from './auth.fixture.ts';
+import { startAuthCluster, type Answer, type AuthCluster } from './auth.fixture.ts';
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 
-async function withAccount(): Promise<AuthCluster & { account: Record<string, any> }> {
+async function withAccount(): Promise<AuthCluster & { account: Answer['body'] }> {
   const setup = await startAuthCluster({
     authorization: 'RBAC',
     tokens: [{ token: 'static-secret', user: 'carol', groups: ['ops'] }],
@@ -30,11 +30,11 @@ async function review(setup: AuthCluster, token: string, audiences?: string[]) {
     kind: 'TokenReview',
     spec: { token, ...(audiences ? { audiences } : {}) },
   });
-  return body['status'] as Record<string, any>;
+  return body['status'] as Answer['body'];
 }
 
-function claimsOf(token: string): Record<string, any> {
-  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, any>;
+function claimsOf(token: string): Answer['body'] {
+  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Answer['body'];
 }
 
 test('a token says whose it is, and a review reads it', async () => {
@@ -124,7 +124,7 @@ test('bearer tokens over a socket: static, ServiceAccount, wrong, none', async (
   const token = (await request(setup)).body['status'].token as string;
   const whoami = async (authorization?: string) => {
     const { request: send } = await import('node:http');
-    return new Promise<{ status: number; body: Record<string, any> }>((resolve, reject) => {
+    return new Promise<{ status: number; body: Answer['body'] }>((resolve, reject) => {
       const payload = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
       const outgoing = send(
         `${setup.cluster.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`,
@@ -135,9 +135,7 @@ test('bearer tokens over a socket: static, ServiceAccount, wrong, none', async (
         (response) => {
           let text = '';
           response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-          response.on('end', () =>
-            resolve({ status: response.statusCode!, body: JSON.parse(text) as Record<string, any> }),
-          );
+          response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) as Answer['body'] }));
         },
       );
       outgoing.on('error', reject);

@@ -1,9 +1,10 @@
 import { adminUser } from '../auth/auth.ts';
 import { ApiError } from '../api-error.ts';
-import { startCluster, type Cluster } from '../cluster.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../cluster.ts';
 import { localClient, type LocalClient, type ObjectAddress } from '../local-client.ts';
 import type { ApiObject, OwnerReference } from '../object.ts';
 import { systemRandom } from '../random.ts';
+import type { ApiRequest } from '../server.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import { startControllers, type ControllersOptions, type RunningControllers } from './start-controllers.ts';
 
@@ -22,9 +23,12 @@ export interface ControlPlane extends AsyncDisposable {
   record(plural: string, group?: string, version?: string): string[];
 }
 
-export async function startControlPlane(options: Partial<ControllersOptions> = {}): Promise<ControlPlane> {
+export async function startControlPlane(
+  options: Partial<ControllersOptions> = {},
+  clusterOptions: Partial<ClusterOptions> = {},
+): Promise<ControlPlane> {
   const clock = new VirtualClock();
-  const cluster = await startCluster({ clock, controllers: 'none' });
+  const cluster = await startCluster({ clock, controllers: 'none', ...clusterOptions });
   const client = localClient(cluster.server, { user: adminUser });
   const complaints: string[] = [];
   for (const name of ['default', 'kube-system']) {
@@ -36,13 +40,15 @@ export async function startControlPlane(options: Partial<ControllersOptions> = {
       .catch(ignoreExisting);
   }
   const controllers = startControllers({
-    client,
+    client: clusterOptions.faults ? faultyClient(cluster) : client,
     clock,
     random: systemRandom,
     log: (message) => complaints.push(message),
     ...options,
   });
-  await controllers.synced();
+  if (!clusterOptions.faults) {
+    await controllers.synced();
+  }
   await clock.settle();
   const plane: ControlPlane = {
     cluster,
@@ -84,6 +90,15 @@ export async function startControlPlane(options: Partial<ControllersOptions> = {
     },
   };
   return plane;
+}
+
+/** Unlike the client of a cluster's own controllers, this one is not spared by faults. */
+function faultyClient({ server }: Cluster): LocalClient {
+  const exposed = Object.assign(Object.create(server) as Cluster['server'], {
+    handle: (request: ApiRequest) => server.handle({ ...request, internal: false }),
+    registry: server.registry,
+  });
+  return localClient(exposed, { user: adminUser });
 }
 
 function ignoreExisting(error: unknown): void {

@@ -170,3 +170,27 @@ test('two objects that own each other both go', async () => {
   expect(await plane.find(at('one'))).toBeUndefined();
   expect(await plane.find(at('two'))).toBeUndefined();
 });
+
+test('controllers live through watches that break and lists that fail', async () => {
+  const watches = { match: { verb: 'watch' }, action: { type: 'killWatch', afterEvents: 1 } } as const;
+  const lists = { match: { verb: 'list', times: 20 }, action: { type: 'error', status: 500 } } as const;
+  await using plane = await startControlPlane({}, { faults: [watches, lists] });
+  await plane.clock.advance(5_000);
+  await plane.createNamespace(NAMESPACE);
+  const owner = await create(plane, 'owner');
+  await create(plane, 'child', [ownedBy(owner)]);
+  await plane.clock.advance(5_000);
+  expect(await plane.find(at('child'))).toBeDefined();
+  await plane.client.delete(at('owner'));
+  await plane.clock.advance(5_000);
+  expect(await plane.find(at('child'))).toBeUndefined();
+});
+
+test('a watch that always ends at once does not hang the server', async () => {
+  const watches = { match: { verb: 'watch' }, action: { type: 'killWatch', afterEvents: 0 } } as const;
+  await using plane = await startControlPlane({}, { faults: [watches] });
+  await plane.createNamespace(NAMESPACE);
+  await create(plane, 'dangling', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'no-such-uid' }]);
+  await plane.clock.advance(3_000);
+  expect(await plane.find(at('dangling'))).toBeUndefined();
+});

@@ -50,6 +50,9 @@ export class Informer {
   #watch: { close(): void } | undefined;
   #timer: Timer | undefined;
   #stopped = false;
+  #listedAt = 0;
+  /** Whether the present watch has told anything. */
+  #heard = false;
 
   constructor(client: LocalClient, address: CollectionAddress, clock: Clock) {
     this.#client = client;
@@ -122,6 +125,8 @@ export class Informer {
           this.#remove(object);
         }
       }
+      this.#listedAt = this.#clock.now();
+      this.#heard = false;
       this.#watchFrom(list.resourceVersion);
       this.#isSynced = true;
       this.#markSynced();
@@ -146,6 +151,7 @@ export class Informer {
           if (this.#stopped) {
             return;
           }
+          this.#heard = true;
           if (type === 'DELETED') {
             this.#remove(object);
           } else {
@@ -153,7 +159,14 @@ export class Informer {
           }
         },
         closed: () => {
-          if (!this.#stopped) {
+          if (this.#stopped) {
+            return;
+          }
+          // A watch that ends as soon as it begins must not keep the event loop busy forever.
+          const isFutile = !this.#heard && this.#clock.now() - this.#listedAt < RELIST_DELAY_MS;
+          if (isFutile) {
+            this.#timer = this.#clock.schedule(RELIST_DELAY_MS, () => void this.#list());
+          } else {
             void this.#list();
           }
         },
