@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { badRequest, plainInternalError } from '../api-error.ts';
 import type { ApiObject, Json, JsonObject, ManagedFields } from '../object.ts';
+import { withPrintedMetadata } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import { addZeroValues, zeroObject } from '../schema/zero-values.ts';
 import { type Comparison, compareValues, excludeFields } from './compare-values.ts';
@@ -36,6 +37,8 @@ export interface UpdateWrite extends WriteContext {
 
 export interface ApplyWrite extends WriteContext {
   readonly config: ApiObject;
+  /** The kind the endpoint serves; default: that of `live`, or whatever the config says. */
+  readonly kind?: string;
   readonly force: boolean;
   /** Defaults the merged object. */
   finish(merged: ApiObject): ApiObject;
@@ -206,8 +209,8 @@ export function applyConfiguration(write: ApplyWrite): ApiObject {
   return write.manager === 'kubectl' ? keepLastApplied(result, config) : result;
 }
 
-function checkConfig({ config, apiVersion, live }: ApplyWrite): void {
-  if (config.apiVersion !== apiVersion || !config.kind || (live?.kind !== undefined && config.kind !== live.kind)) {
+function checkConfig({ config, apiVersion, live, kind = live?.kind }: ApplyWrite): void {
+  if (config.apiVersion !== apiVersion || !config.kind || (kind !== undefined && config.kind !== kind)) {
     throw badRequest(`invalid object type: ${gvkText(config)}`);
   }
   if (config.metadata.managedFields !== undefined && config.metadata.managedFields !== null) {
@@ -229,7 +232,7 @@ function decodeLive(live: ApiObject | undefined): Map<string, Manager> {
 
 /** The merged object before defaulting, as its Go struct prints it. */
 function printed(object: JsonObject, { custom, schema }: WriteContext): ApiObject {
-  return (custom ? object : addZeroValues(object, schema)) as unknown as ApiObject;
+  return custom ? withPrintedMetadata(object as unknown as ApiObject) : (addZeroValues(object, schema) as never);
 }
 
 function copyOf(live: ApiObject | undefined, before: JsonObject): ApiObject {

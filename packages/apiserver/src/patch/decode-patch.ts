@@ -46,11 +46,11 @@ export function decodeApplyPatch(bytes: Uint8Array): { config: JsonObject; stric
     const { value, strictErrors } = parseYaml(utf8.decode(bytes));
     return {
       config: requireMap(value, 'error decoding YAML: error unmarshaling JSON: while decoding JSON: '),
-      strictErrors,
+      strictErrors: strictErrors.map((text) => `error converting YAML to JSON: ${text}`),
     };
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
-    throw badRequest(`error decoding YAML: ${error.message}`);
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
 }
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../api-error.ts';
-import { conformBody, decodeBody, strictErrorsOf } from './decode.ts';
+import { builtinDefinition } from './builtin.ts';
+import { schemaFromOpenApi } from './from-openapi.ts';
+import type { Schema } from './schema.ts';
+import { conformBody, conformCustomBody, decodeBody, strictErrorsOf } from './decode.ts';
 
 const configMap = { group: '', version: 'v1', kind: 'ConfigMap', custom: false };
 const deployment = { group: 'apps', version: 'v1', kind: 'Deployment', custom: false };
@@ -91,6 +94,45 @@ describe('decodeBody', () => {
     const text = '{"metadata":{"name":"k"},"spec":{"size":1}}';
     expect(messageOf(() => decodeBody(bytes(text), 'application/json', widget))).toBe(
       `400 the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '${text}' ({"metadata":{"name":"k"},"spec ...)`,
+    );
+  });
+
+  it('looks at the kind of a custom resource before anything else, and at its version', () => {
+    expect(messageOf(() => decodeBody(bytes('[]'), 'application/json', widget))).toBe(
+      `400 the object provided is unrecognized (must be of type Widget): couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b5d)`,
+    );
+    expect(messageOf(() => decodeBody(bytes('{"kind":"Widget"}'), 'application/json', widget))).toBe(
+      '400 the API version in the data () does not match the expected API version (ex.com/v1)',
+    );
+  });
+
+  it('reads the metadata of a custom resource into its Go struct', () => {
+    const schema = schemaFromOpenApi(
+      {
+        type: 'object',
+        properties: {
+          apiVersion: { type: 'string' },
+          kind: { type: 'string' },
+          metadata: { $ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+          spec: { type: 'object', properties: { a: { type: 'string' } } },
+        },
+      },
+      (name) => builtinDefinition(name) as Schema,
+    );
+    const typeMeta = { apiVersion: 'ex.com/v1', kind: 'Widget' };
+    const metadata = { name: 'w', labels: {}, finalizers: [], annotations: null, foo: 1 };
+    const conformed = conformCustomBody({ ...typeMeta, metadata, spec: { zz: 1, a: '1' } } as never, schema, widget);
+    expect(conformed).toEqual({
+      object: { ...typeMeta, metadata: { name: 'w' }, spec: { a: '1' } },
+      unknownFields: ['metadata.foo', 'spec.zz'],
+    });
+    const wrong = (value: unknown): string =>
+      messageOf(() => conformCustomBody({ ...typeMeta, metadata: value } as never, schema, widget));
+    expect(wrong({ labels: { x: 1 } })).toBe(
+      '400 Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+    );
+    expect(wrong('x')).toBe(
+      '400 Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal string into Go value of type v1.ObjectMeta',
     );
   });
 

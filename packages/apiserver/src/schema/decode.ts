@@ -1,7 +1,7 @@
 import { ApiError, badRequest } from '../api-error.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import { ProtobufError, decodeProtobuf } from '../protobuf/decode.ts';
-import { builtinDefinitionName, builtinSchema } from './builtin.ts';
+import { builtinDefinition, builtinDefinitionName, builtinSchema } from './builtin.ts';
 import { GoTypeError, checkTypes } from './check-types.ts';
 import { JsonSyntaxError, parseJson } from './json-text.ts';
 import { type Pruned, pruneUnknown } from './prune.ts';
@@ -57,8 +57,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string | undefined, e
   const type = mediaType(contentType);
   if (type === protobufType && !expected.custom) return decodeProtobufBody(bytes, expected);
   if (!jsonTypes.has(type) && !yamlTypes.has(type)) {
-    const accepted = ['application/json', 'application/yaml'];
-    throw unsupportedMediaType(expected.custom ? accepted : [...accepted, protobufType]);
+    throw unsupportedMediaType(['application/json', 'application/yaml', protobufType]);
   }
   const text = utf8.decode(bytes);
   let value: Json;
@@ -72,8 +71,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string | undefined, e
     } else ({ value, strictErrors } = parseYaml(text));
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
-      const problem = `json parse error: ${error.message}`;
-      throw unrecognized(expected.custom ? error.message : `couldn't get version/kind; ${problem}`, bytes, expected);
+      throw unrecognized(`couldn't get version/kind; json parse error: ${error.message}`, bytes, expected);
     }
     if (error instanceof YamlSyntaxError) {
       throw unrecognized(error.message, bytes, expected);
@@ -132,7 +130,8 @@ function goKind(value: Json): string {
   return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-function builtinObject(value: Json, bytes: Uint8Array, expected: ExpectedKind): ApiObject {
+/** The fields of a body after a first look at its kind, as the real server takes it before anything else. */
+function interpret(value: Json, bytes: Uint8Array, expected: ExpectedKind): JsonObject {
   const fail = (problem: string): ApiError =>
     unrecognized(`couldn't get version/kind; json parse error: ${problem}`, bytes, expected);
   if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
@@ -145,6 +144,11 @@ function builtinObject(value: Json, bytes: Uint8Array, expected: ExpectedKind): 
       throw fail(`json: cannot unmarshal ${goKind(text)} into Go struct field .${field} of type string`);
     }
   }
+  return given;
+}
+
+function builtinObject(value: Json, bytes: Uint8Array, expected: ExpectedKind): ApiObject {
+  const given = interpret(value, bytes, expected);
   const expectedVersion = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`;
   const apiVersion = (given['apiVersion'] as string) || expectedVersion;
   const kind = (given['kind'] as string) || expected.kind;
@@ -177,24 +181,17 @@ function internalPackage(group: string): string {
 }
 
 function customObject(value: Json, bytes: Uint8Array, expected: ExpectedKind): ApiObject {
-  const text = utf8.decode(bytes).trim();
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    if (value === null) throw unrecognized(`Object 'Kind' is missing in '${text}'`, bytes, expected);
-    const problem = `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
-    throw unrecognized(problem, bytes, expected);
-  }
-  const { apiVersion, kind } = value;
-  if (typeof kind !== 'string' || kind === '') {
-    throw unrecognized(`Object 'Kind' is missing in '${text}'`, bytes, expected);
-  }
+  const given = interpret(value, bytes, expected);
+  const { kind, metadata, apiVersion } = given;
+  if (!kind) throw unrecognized(`Object 'Kind' is missing in '${utf8.decode(bytes).trim()}'`, bytes, expected);
   const expectedVersion = `${expected.group}/${expected.version}`;
   if (apiVersion !== expectedVersion) {
+    const written = typeof apiVersion === 'string' ? apiVersion : '';
     throw badRequest(
-      `the API version in the data (${typeof apiVersion === 'string' ? apiVersion : ''}) does not match the expected API version (${expectedVersion})`,
+      `the API version in the data (${written}) does not match the expected API version (${expectedVersion})`,
     );
   }
-  const { metadata } = value;
-  return { ...value, metadata: metadata ?? {} } as unknown as ApiObject;
+  return { ...given, metadata: metadata ?? {} } as unknown as ApiObject;
 }
 
 /**
@@ -217,4 +214,28 @@ export function conformBody(object: ApiObject, expected: ExpectedKind): Pruned<A
     if (!(error instanceof GoTypeError)) throw error;
     throw cannotBeHandled(expected.group, expected.version, expected.kind, expected, error.message);
   }
+}
+
+const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/**
+ * Brings a custom resource into the form the server works on: `metadata` as its Go struct prints it, unknown fields dropped and
+ * listed. Values below `metadata` are not checked here: validation by the CRD's schema does that. Throws the 400 for wrong types in
+ * `metadata`.
+ */
+export function conformCustomBody(object: ApiObject, schema: Schema, expected: ExpectedKind): Pruned<ApiObject> {
+  const pruned = pruneUnknown(object, schema);
+  try {
+    return { ...pruned, object: withPrintedMetadata(pruned.object) };
+  } catch (error) {
+    if (!(error instanceof GoTypeError)) throw error;
+    throw cannotBeHandled(expected.group, expected.version, object.kind ?? '', expected, error.message);
+  }
+}
+
+/** `metadata` of a custom resource as its Go struct prints it. Throws {@link GoTypeError}. */
+export function withPrintedMetadata(object: ApiObject): ApiObject {
+  const schema = builtinDefinition(objectMeta) as Schema;
+  checkTypes(object.metadata, schema, 'ObjectMeta');
+  return { ...object, metadata: addZeroValues(pruneUnknown(object.metadata as JsonObject, schema).object, schema) };
 }
