@@ -26,15 +26,18 @@ function promised(code: string): string[] {
   return [...code.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1]!);
 }
 
-const root = join(import.meta.dirname, '..', '..', '..');
+/** Inside the package, so that the programs find it by its name; hidden from the checks of the repository. */
+const home = join(import.meta.dirname, '..');
+const root = join(home, '..', '..');
 const run = promisify(execFile);
 
 test('every code block of the README compiles', { timeout: 60_000 }, async () => {
-  const directory = await mkdtemp(join(import.meta.dirname, 'readme-'));
+  const directory = await mkdtemp(join(home, '.readme-'));
   try {
-    const blocks = blocksOf(await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8'));
-    for (const { file, line, code } of blocks) await writeFile(join(directory, file ?? `line-${line}.ts`), code);
-    const config = { extends: join(root, 'tsconfig.json'), include: [directory] };
+    const blocks = blocksOf(await readFile(join(home, 'README.md'), 'utf8'));
+    const files = blocks.map(({ file, line }) => join(directory, file ?? `line-${line}.ts`));
+    for (const [index, { code }] of blocks.entries()) await writeFile(files[index]!, code);
+    const config = { extends: join(root, 'tsconfig.json'), files, include: [] };
     await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
     const { stdout } = await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', directory], { cwd: root }).catch(
       (error: { stdout: string }) => error,
@@ -46,10 +49,9 @@ test('every code block of the README compiles', { timeout: 60_000 }, async () =>
 });
 
 test('every code block of the README runs and prints what it says', { timeout: 60_000 }, async () => {
-  const blocks = blocksOf(await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8'));
+  const blocks = blocksOf(await readFile(join(home, 'README.md'), 'utf8'));
   expect(blocks.length).toBeGreaterThanOrEqual(10);
-  // Inside the package, so that the programs find it by its name.
-  const directory = await mkdtemp(join(import.meta.dirname, 'readme-'));
+  const directory = await mkdtemp(join(home, '.readme-'));
   try {
     await using cluster = await startCluster({ port: 0 });
     const kubeconfig = join(directory, 'config');

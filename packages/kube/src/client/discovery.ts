@@ -1,3 +1,4 @@
+import { abortable } from '../abortable.ts';
 import type { DiscoveredResource } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import { parseApiVersion, type Kind } from '../kind.ts';
@@ -35,7 +36,7 @@ export class Discovery {
     if (!options.fresh && this.#loadedAt !== undefined) return this.#resources;
     // One request for all who ask; none of them may cancel it for the others.
     this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
-    return withSignal(this.#loading, options.signal);
+    return abortable(this.#loading, options.signal);
   }
 
   async resolve(apiVersion: string, kind: string, signal?: AbortSignal): Promise<DiscoveredResource> {
@@ -140,19 +141,6 @@ function unknown(what: string): never {
   throw new KubeError(`the server does not serve ${what}; is its CustomResourceDefinition installed and established?`, {
     code: 404,
     reason: 'UnknownKind',
-  });
-}
-
-function withSignal<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 

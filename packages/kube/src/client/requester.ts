@@ -1,4 +1,5 @@
 import { sleep, type Clock } from '../clock.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Kind } from '../kind.ts';
 import { isConnectionFailure, isTimeout, KubeError } from '../kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts';
@@ -104,7 +105,7 @@ export class Requester {
         if (signal?.aborted) throw signal.reason;
         const failure = connectionError(error, request.operation);
         // A kept-alive connection may die just as it is used again; reading once more harms nobody.
-        if (repeatable > 0 && isConnectionFailure(failure) && !isTimeout(failure)) {
+        if (repeatable > 0 && isConnectionFailure(failure) && !isTimeout(failure) && !(error instanceof ConfigError)) {
           repeatable -= 1;
           progress.retries += 1;
           continue;

@@ -1,4 +1,5 @@
 import type { WatchEvent } from '../client.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { KubeError, type Status } from '../kube-error.ts';
 import type { KubeObject } from '../object.ts';
 import type { Stream, Transport, TransportRequest } from '../transport.ts';
@@ -87,7 +88,11 @@ export function connectionError(error: unknown, operation: string): KubeError {
       ? error
       : new KubeError(error.message, { code: error.code, reason: error.reason, operation, cause: error.cause });
   const text = error instanceof Error ? error.message : String(error);
-  return new KubeError(`no answer: ${text}`, { reason: 'ConnectionFailed', operation, cause: error });
+  return new KubeError(error instanceof ConfigError ? text : `no answer: ${text}`, {
+    reason: 'ConnectionFailed',
+    operation,
+    cause: error,
+  });
 }
 
 /** Cuts a byte stream at newlines. A character or a line may be split over any number of chunks. */

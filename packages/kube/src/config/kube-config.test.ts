@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -537,6 +538,33 @@ console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind
     expect((failure as Error).message).toMatch(problem);
     expect((failure as Error).message).toContain('users[dev].user.exec.command');
     expect((failure as Error).message).not.toContain('s3cret');
+    const { readFile } = await import('node:fs/promises');
+    const runs = await readFile(join(files.path, 'log'), 'utf8').catch(() => '');
+    expect(runs.split('\n').filter(Boolean).length).toBeLessThanOrEqual(1);
+  });
+
+  test('a request that is given up does not wait for a plugin that takes its time', async () => {
+    const credentials = { current: () => new Promise<never>(() => {}), refused: () => Promise.resolve(false) };
+    await using cluster = connect({ server: 'http://127.0.0.1:1', credentials });
+    const controller = new AbortController();
+    const outcome = cluster.client
+      .request({ method: 'GET', path: '/version' }, { signal: controller.signal })
+      .catch((error: unknown) => error);
+    controller.abort(new Error('enough'));
+    expect(await outcome).toMatchObject({ message: 'enough' });
+  });
+
+  test('a connection that is printed shows no secret', async () => {
+    const text = config({
+      user: {
+        token: 's3cret',
+        'client-key-data': base64('-----BEGIN PRIVATE KEY-----s3cret'),
+        'client-certificate-data': base64('-----BEGIN CERTIFICATE-----'),
+      },
+    });
+    const kubeConfig = await loadKubeConfig({ file: 'x', env: {}, readFile: () => Promise.resolve(text) });
+    const printed = inspect(await kubeConfig.connection(), { depth: 10 }) + inspect(kubeConfig, { depth: 10 });
+    expect(printed).not.toContain('s3cret');
   });
 });
 

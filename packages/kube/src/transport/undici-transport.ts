@@ -2,6 +2,7 @@ import { gunzip } from 'node:zlib';
 
 import { Pool, type Dispatcher } from 'undici';
 
+import { abortable } from '../abortable.ts';
 import type { ClientCertificate, Connection, Credential } from '../connection.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { KubeError } from '../kube-error.ts';
@@ -164,7 +165,8 @@ class UndiciTransport implements Transport {
 
   async #credential(signal?: AbortSignal): Promise<Credential> {
     signal?.throwIfAborted();
-    return (await this.#connection.credentials?.current(signal)) ?? {};
+    const { credentials } = this.#connection;
+    return credentials ? abortable(credentials.current(signal), signal) : {};
   }
 
   #sendOnce(request: TransportRequest, credential: Credential, signal?: AbortSignal): Promise<TransportResponse> {

@@ -167,6 +167,14 @@ test('row 29: a write to an object outside the scope is settled by a bookmark', 
   expect(world.status().counts?.ownWriteTimeouts).toBe(0);
 });
 
+test('row 29: who does not want to wait does not', async () => {
+  await using world = makeWorld({ ownWriteWaitMs: 0 });
+  await world.start();
+  world.cache.wrote(Widget, one, { resourceVersion: '999999' });
+  expect(await world.cache.get(Widget, one)).toBeUndefined();
+  expect(world.status().counts?.ownWriteTimeouts).toBe(0);
+});
+
 test('row 29: a write the cache has seen already costs nothing', async () => {
   await using world = makeWorld();
   const { server, cache } = world;

@@ -128,6 +128,22 @@ test.each([
   expect(server.openWatches).toBe(1);
 });
 
+test('row 4: a transport that throws is a failure like any other', async () => {
+  await using world = makeWorld();
+  const { server, clock, transport } = world;
+  const open = transport.open.bind(transport);
+  let calls = 0;
+  transport.open = (request, handler) => {
+    calls += 1;
+    if (calls <= 2) throw new Error('no sockets left');
+    return open(request, handler);
+  };
+  world.cache.start();
+  expect(world.status().problem).toContain('no sockets left');
+  await clock.runUntil(() => world.informer.synced);
+  expect(server.openWatches).toBe(1);
+});
+
 test('row 4: failures are spread out with growing pauses of at most 30 s', async () => {
   await using world = makeWorld({ random: { next: () => 0.999, uuid: () => '' } });
   const { server, clock } = world;

@@ -91,6 +91,20 @@ test('row 23: 429 inside the stream is waited out, and the watch goes on from th
   expect(await world.contents()).toEqual({ 'a/one': 1, 'a/two': 2 });
 });
 
+test.each([
+  ['no time at all', 0, 50, 30_001],
+  ['a day', 86_400, 100_000, 133_000],
+])('row 23: a server that asks for %s is not taken at its word', async (_, retryAfter, atLeastMs, atMostMs) => {
+  await using world = makeWorld();
+  const { server, clock } = world;
+  server.next('stream', { type: 'status', code: 429, retryAfter });
+  world.cache.start();
+  await clock.runUntil(() => server.requests.length === 2);
+  const waited = server.requests[1]!.at - server.requests[0]!.at;
+  expect(waited).toBeGreaterThanOrEqual(atLeastMs);
+  expect(waited).toBeLessThanOrEqual(atMostMs);
+});
+
 test('row 23: 503 with Retry-After in the middle of a paged list continues with the same page', async () => {
   await using world = makeWorld({ streamLists: false, timings: { pageSize: 2 } });
   const { server, clock } = world;
@@ -315,6 +329,16 @@ test('row 27: a server that cannot stream lists is asked once, for all kinds', a
   const pods = cache.informer(Pod);
   await clock.runUntil(() => pods.synced);
   expect(server.requests.map(({ verb }) => verb)).toEqual(['stream', 'list', 'watch', 'list', 'watch']);
+});
+
+test('row 27: one API that cannot stream lists does not speak for the others', async () => {
+  await using world = makeWorld();
+  const { server, cache, clock } = world;
+  server.next('stream', { type: 'status', code: 405, reason: 'MethodNotAllowed' });
+  await world.start();
+  const pods = cache.informer(Pod);
+  await clock.runUntil(() => pods.synced);
+  expect(server.requests.map(({ verb }) => verb)).toEqual(['stream', 'list', 'watch', 'stream']);
 });
 
 test('row 28: nothing of a stream counts before its end marker, and its versions never do', async () => {
