@@ -107,6 +107,7 @@ function stream(
   start: NonNullable<Awaited<ReturnType<ApiServer['handle']>>['stream']>,
   outgoing: ServerResponse,
 ): void {
+  outgoing.on('error', () => undefined);
   outgoing.writeHead(status, headers);
   outgoing.flushHeaders();
   const running = start({

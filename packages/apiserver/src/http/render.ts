@@ -2,7 +2,7 @@ import type { StatusBody } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Answer, ListMetadata } from '../request/answer.ts';
-import { apiVersionOf, inVersion } from '../request/versions.ts';
+import { apiVersionOf, convertTogether, inVersion } from '../request/versions.ts';
 import type { Resource } from '../resource.ts';
 import type { ApiResponse } from '../server.ts';
 import type { Entry } from '../store/entry.ts';
@@ -62,6 +62,7 @@ async function listBytes(
   representation: Representation,
   clock: Clock,
 ): Promise<Buffer> {
+  await convertTogether(entries, resource);
   if (representation.as) {
     const objects: ApiObject[] = [];
     for (const entry of entries) objects.push(await inVersion(entry, resource));

@@ -162,6 +162,10 @@ describe('a list', () => {
     expect(metadata.body.items[0]).not.toHaveProperty('data');
   });
 
+  it('a negative limit is no limit', async () => {
+    expect(names(await client.get(`${path}?limit=-1`))).toHaveLength(5);
+  });
+
   it('in a namespace that does not exist is empty', async () => {
     expect((await client.get('/api/v1/namespaces/nope/configmaps')).body.items).toEqual([]);
   });

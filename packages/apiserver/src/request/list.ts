@@ -8,7 +8,7 @@ import type { Core, ResourceRequest } from './core.ts';
 import { listOptions, type ListOptions } from './options.ts';
 import { parseResourceVersion, waitForRevision } from './resource-version.ts';
 import { selectionOf, type Selection } from './selection.ts';
-import { inVersion } from './versions.ts';
+import { convertTogether, inVersion } from './versions.ts';
 
 /** GET of a collection. */
 export async function list(core: Core, request: ResourceRequest): Promise<Answer> {
@@ -95,6 +95,7 @@ function candidatesAt(
 async function filtered(entries: Entry[], resource: Resource, selection: Selection): Promise<Entry[]> {
   const { matches } = selection;
   if (!matches) return entries;
+  await convertTogether(entries, resource);
   const kept: Entry[] = [];
   for (const entry of entries) {
     let object = inVersion(entry, resource);

@@ -185,7 +185,7 @@ export function listOptions(query: URLSearchParams, forceWatch = false): ListOpt
   const options: ListOptions = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
-    limit: integer(query.get('limit')) ?? 0,
+    limit: Math.max(0, integer(query.get('limit')) ?? 0),
     continueToken: query.get('continue') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: (query.get('resourceVersionMatch') ?? '') as ListOptions['resourceVersionMatch'],

@@ -31,6 +31,21 @@ export function inVersion(entry: Entry, resource: Resource): ApiObject | Promise
   });
 }
 
+/** Converts many stored objects with one call, so that a list does not ask a webhook for each of its items. */
+export function convertTogether(entries: readonly Entry[], resource: Resource): void | Promise<void> {
+  if (!resource.conversion) return undefined;
+  const representation = `object ${identityOf(resource)}`;
+  const missing = entries.filter((entry) => !entry.has(representation));
+  if (missing.length < 2) return undefined;
+  const remember = (objects: readonly ApiObject[]) => {
+    for (const [index, entry] of missing.entries()) {
+      entry.cached(representation, () => finish(objects[index]!, resource));
+    }
+  };
+  const converted = resource.conversion.fromStorage(missing.map(({ object }) => object));
+  return converted instanceof Promise ? converted.then(remember) : remember(converted);
+}
+
 /** An object of the version of `resource` as it is stored. */
 export function toStorage(object: ApiObject, resource: Resource): ApiObject | Promise<ApiObject> {
   if (resource.conversion) {

@@ -184,7 +184,14 @@ class Watcher {
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#closed) this.#sink.write(bytes);
+    if (this.#closed) return;
+    try {
+      this.#sink.write(bytes);
+    } catch (error) {
+      // A receiver that fails must not make the write fail it was being told about.
+      this.close();
+      this.#sink.fail?.(error as Error);
+    }
   }
 
   #scheduleBookmark(): void {

@@ -22,8 +22,14 @@ export class Entry {
     if (value === undefined) {
       value = make(this);
       this.#encodings.set(representation, value);
+      // A failure (of a conversion webhook) is not worth remembering.
+      if (value instanceof Promise) value.catch(() => this.#encodings?.delete(representation));
     }
     return value;
+  }
+
+  has(representation: string): boolean {
+    return this.#encodings?.has(representation) ?? false;
   }
 
   /** Forgets the encodings; history keeps many entries, and old ones are hardly ever read again. */

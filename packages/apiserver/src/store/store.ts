@@ -202,10 +202,14 @@ export class Store {
     this.#revision = revision;
     this.#log.push(change);
     this.#forget(time);
-    for (const observer of this.#observers) observer(change);
-    const listeners = this.#listeners.get(storageId);
-    if (listeners) for (const listener of listeners) listener(change);
-    change.previous?.forgetEncodings();
+    try {
+      for (const observer of this.#observers) observer(change);
+    } finally {
+      // Whatever an observer throws, watchers must not miss what has happened.
+      const listeners = this.#listeners.get(storageId);
+      if (listeners) for (const listener of listeners) listener(change);
+      change.previous?.forgetEncodings();
+    }
   }
 
   #forget(now: number): void {
