@@ -33,6 +33,8 @@ export interface CrashSweepOptions {
   readonly at?: 'writes' | 'all';
   /** Every n-th point only. Default 1. */
   readonly stride?: number;
+  /** Told of each point before it is tried. */
+  readonly progress?: (point: { index: number; phase: 'before' | 'after'; of: number }) => void;
 }
 
 export interface CrashSweepResult {
@@ -61,6 +63,7 @@ export async function sweepCrashes(
   let points = 0;
   for (let index = 0; index < calm.requests; index += options.stride ?? 1) {
     for (const phase of ['before', 'after'] as const) {
+      options.progress?.({ index, phase, of: calm.requests });
       const run = await runOnce(scenario, counts, { index, phase });
       if (!run.killedAt) continue;
       points += 1;
@@ -122,7 +125,16 @@ async function runOnce(
         withinMs: 7_200_000,
       });
     }
-    await dying;
+    if (dying !== undefined) {
+      await driven(cluster, 'the operator starts again', dying);
+      // The new process may have found something to do at the very end.
+      const last = scenario.steps.at(-1)!;
+      await cluster.eventually(
+        `${scenario.name}: ${last.name} after the restart`,
+        async () => await last.settled(cluster),
+        { withinMs: 7_200_000 },
+      );
+    }
     watch?.verify();
     return { requests, killedAt, snapshot: await scenario.snapshot(cluster) };
   } catch (error) {
@@ -131,8 +143,16 @@ async function runOnce(
       cause: error,
     });
   } finally {
-    await running?.stop();
+    if (running !== undefined) await driven(cluster, 'the operator stops', running.stop());
   }
+}
+
+/** Awaits something that may need (virtual) time to pass. */
+async function driven(cluster: TestCluster, what: string, work: Promise<void>): Promise<void> {
+  let done = false;
+  const finished = work.finally(() => (done = true));
+  await cluster.eventually(what, () => done);
+  await finished;
 }
 
 function firstDifference(a: unknown, b: unknown, path: string): string | undefined {

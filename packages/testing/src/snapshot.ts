@@ -44,6 +44,9 @@ export async function snapshotCluster(client: Client, options: SnapshotOptions =
   return snapshot;
 }
 
+const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
 function settledForm(object: KubeObject): unknown {
-  return JSON.parse(JSON.stringify(object, (key, value: unknown) => (volatile.has(key) ? undefined : value)));
+  const text = JSON.stringify(object, (key, value: unknown) => (volatile.has(key) ? undefined : value));
+  return JSON.parse(text.replace(uid, '<uid>'));
 }

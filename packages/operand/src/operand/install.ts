@@ -1,9 +1,9 @@
-import { findCondition, kubeTime, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { findCondition, isConditionTrue, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { applySet, failureText, refKey, refOf, waitingText, type SetResult } from '@slipway/manifests';
 
 import { withOwners, type Revision, type Revisions } from './revisions.ts';
 import type { Manifest, OperandRun, StatusWrite } from './run.ts';
-import { installed, installFailed, installWaiting, memberStatus, writeStatus } from './status.ts';
+import { freshInstall, installed, installFailed, installWaiting, memberStatus, writeStatus } from './status.ts';
 
 /**
  * Puts the manifest on the cluster. The steady state is applied first for every new generation, and the whole manifest (with
@@ -59,15 +59,17 @@ function needsSteadyState(run: OperandRun, manifest: Manifest): boolean {
 /** Recorded before the cluster is touched: the stored generation never claims more than is installed. */
 async function markStarted(run: OperandRun, manifest: Manifest): Promise<void> {
   const { status, metadata } = run.operand;
-  const fresh =
-    status?.observedGeneration !== metadata.generation ||
-    status?.installStartedAt === undefined ||
-    (status.latestInstalledSteadyStateGeneration ?? 0) !== 0;
-  if (!fresh && (status?.sourcesHash ?? '') === manifest.sourcesHash) return;
+  const sourcesChanged =
+    (status?.latestInstalledSteadyStateGeneration ?? 0) !== 0 && status?.observedGeneration === metadata.generation;
+  if (
+    status?.observedGeneration === metadata.generation &&
+    !sourcesChanged &&
+    !isConditionTrue(run.operand, 'OperandInstalled')
+  )
+    return;
   await writeStatus(run, {
-    latestInstalledSteadyStateGeneration: 0,
+    ...(sourcesChanged ? freshInstall(run) : {}),
     sourcesHash: manifest.sourcesHash,
-    installStartedAt: kubeTime(run.context.clock.now()),
     conditions: [installWaiting('New operand created. Re-checking health')],
   });
 }

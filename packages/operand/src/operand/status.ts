@@ -1,4 +1,4 @@
-import { condition, findCondition, type ConditionInput } from '@slipway/kube';
+import { condition, findCondition, kubeTime, type ConditionInput } from '@slipway/kube';
 import { countActions, refText, type MemberResult } from '@slipway/manifests';
 
 import type { OperandRun, StatusWrite } from './run.ts';
@@ -8,15 +8,23 @@ const shownMembers = 50;
 
 /**
  * Writes status fields, refused when the Operand has changed since it was read: the run must not go on then. `Ready` follows
- * from the other two conditions.
+ * from the other two conditions. The first write about a new generation also says that nothing of it is installed yet.
  */
 export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise<void> {
+  const generation = run.operand.metadata.generation ?? 0;
   const conditions = withReady(run, fields.conditions ?? []);
+  const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
   run.operand = await run.context.client.setStatus(run.operand, {
+    ...fresh,
     ...fields,
-    observedGeneration: run.operand.metadata.generation ?? 0,
+    observedGeneration: generation,
     ...(conditions.length > 0 ? { conditions } : {}),
   } as Parameters<typeof run.context.client.setStatus<typeof run.operand>>[1]);
+}
+
+/** Nothing of the present generation is installed, and its time runs from now. */
+export function freshInstall(run: OperandRun): StatusWrite {
+  return { latestInstalledSteadyStateGeneration: 0, installStartedAt: kubeTime(run.context.clock.now()) };
 }
 
 function withReady(run: OperandRun, given: readonly ConditionInput[]): ConditionInput[] {

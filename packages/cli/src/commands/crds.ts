@@ -1,0 +1,52 @@
+import { resolve } from 'node:path';
+import { toCustomResourceDefinition, writeCrds, type Client } from '@slipway/kube';
+import type { OperatorDescription } from '@slipway/runtime';
+import { stringify } from 'yaml';
+
+import { CliError, exitCodes } from '../cli-error.ts';
+import { chooseOperators } from '../operators.ts';
+import type { CommandContext } from './context.ts';
+
+/** `slipway crds`: the definitions of the chosen operators as YAML, or as files. */
+export async function crdsCommand(
+  { terminal, operators }: CommandContext,
+  names: readonly string[],
+  flags: { write?: string },
+): Promise<void> {
+  const kinds = chooseOperators(operators, names).flatMap((operator) => operator.kinds);
+  if (flags.write !== undefined) {
+    const folder = resolve(terminal.cwd, flags.write);
+    const files = await writeCrds(folder, kinds);
+    for (const file of files) terminal.out(`${file}\n`);
+    return;
+  }
+  terminal.out(kinds.map((kind) => stringify(toCustomResourceDefinition(kind))).join('---\n'));
+}
+
+/** Applies the definitions and waits until the server serves them. */
+export async function installCrds(
+  client: Client,
+  operators: readonly OperatorDescription[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const kind of operators.flatMap((operator) => operator.kinds)) {
+    await client.apply(toCustomResourceDefinition(kind), { fieldManager: 'slipway', signal });
+  }
+}
+
+/** Fails with what to do when a kind is not installed. */
+export async function requireCrds(
+  client: Client,
+  operators: readonly OperatorDescription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const served = await client.discover({ signal, fresh: true });
+  const missing = operators
+    .flatMap((operator) => operator.kinds)
+    .filter((kind) => !served.some((row) => row.group === kind.group && row.kind === kind.kind));
+  if (missing.length === 0) return;
+  throw new CliError(`the cluster does not know ${missing.map((kind) => `${kind.plural}.${kind.group}`).join(', ')}`, {
+    hint: 'run with --install-crds, or apply the output of `slipway crds`',
+    exitCode: exitCodes.notInstalled,
+  });
+}

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { KubeObject } from '@slipway/kube';
+import {
+  ManifestError,
+  membershipOf,
+  parseManifests,
+  planSet,
+  planText,
+  type InventoryEntry,
+  type PlannedMember,
+} from '@slipway/manifests';
+import { ClusterActiveOperand, mergedManifest, Operand } from '@slipway/operand';
+import { stringify } from 'yaml';
+
+import { CliError, exitCodes } from '../cli-error.ts';
+import { connectCluster, type ConnectedCluster, type ConnectionFlags } from '../connect-command.ts';
+import type { CommandContext, OutputFormat } from './context.ts';
+
+export interface PlanFlags extends ConnectionFlags {
+  readonly file: string;
+  readonly output?: OutputFormat;
+}
+
+/** `slipway plan`: what applying a file would change. Operands are planned by what they hold, other objects as they are. */
+export async function planCommand({ terminal }: CommandContext, flags: PlanFlags): Promise<void> {
+  const objects = await readObjects(terminal.cwd, flags.file);
+  await using cluster = await connectCluster(terminal, flags);
+  const plan: PlannedMember[] = [];
+  for (const object of objects.filter(isOperand))
+    plan.push(...(await planOperandObject(cluster, object, terminal.signal)));
+  const others = objects.filter((object) => !isOperand(object));
+  if (others.length > 0) {
+    plan.push(
+      ...(await planSet({
+        client: cluster.client,
+        objects: others,
+        fieldManager: 'slipway-plan',
+        membership: membershipOf('plan'),
+        signal: terminal.signal,
+      })),
+    );
+  }
+  switch (flags.output ?? 'table') {
+    case 'json':
+      terminal.out(`${JSON.stringify(plan, undefined, 2)}\n`);
+      return;
+    case 'yaml':
+      terminal.out(stringify(plan));
+      return;
+    default:
+      terminal.out(`${planText(plan)}\n`);
+  }
+}
+
+function isOperand(object: KubeObject): boolean {
+  return object.apiVersion === Operand.apiVersion && object.kind === 'Operand';
+}
+
+async function planOperandObject(
+  { client }: ConnectedCluster,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<PlannedMember[]> {
+  const { steadyState = [], postInstall = [] } = object['spec'] as {
+    steadyState?: KubeObject[];
+    postInstall?: KubeObject[];
+  };
+  const name = object.metadata.name!;
+  const present = await client.get(Operand, { name }, { signal }).catch(() => undefined);
+  const active = present?.status?.latestReadyActiveOperand;
+  const set = active ? await client.get(ClusterActiveOperand, { name: active }, { signal }) : undefined;
+  const inventory = (set?.spec.live ?? []).map(({ group, kind, namespace, name: member }): InventoryEntry => ({
+    group,
+    kind,
+    namespace,
+    name: member,
+  }));
+  const reference = set && {
+    apiVersion: ClusterActiveOperand.apiVersion,
+    kind: ClusterActiveOperand.kind,
+    name: set.metadata.name!,
+    uid: set.metadata.uid!,
+    controller: false,
+    blockOwnerDeletion: true,
+  };
+  const members = mergedManifest(steadyState, postInstall).map((member) =>
+    reference ? { ...member, metadata: { ...member.metadata, ownerReferences: [reference] } } : member,
+  );
+  return await planSet({
+    client,
+    objects: members,
+    fieldManager: `operand-${name}`,
+    membership: membershipOf(`Operand.operand.run.cloud.google.com/${name}`),
+    inventory,
+    signal,
+  });
+}
+
+async function readObjects(cwd: string, file: string): Promise<KubeObject[]> {
+  const path = resolve(cwd, file);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CliError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  });
+  try {
+    return parseManifests(text, { source: file });
+  } catch (error) {
+    if (error instanceof ManifestError)
+      throw new CliError(error.message, { hint: 'nothing was planned', exitCode: exitCodes.usage, cause: error });
+    throw error;
+  }
+}

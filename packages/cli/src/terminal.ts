@@ -1,0 +1,30 @@
+import type { Clock, Random } from '@slipway/kube';
+
+/** Everything a command may touch outside the cluster; a test passes one that remembers. */
+export interface Terminal {
+  /** Writes to standard output, as it is. */
+  out(text: string): void;
+  /** Writes to standard error, as it is. */
+  err(text: string): void;
+  /** Standard output is a terminal: live views and colours make sense. */
+  readonly interactive: boolean;
+  /** Colours are wanted (a terminal, and `NO_COLOR` is not set). */
+  readonly colours: boolean;
+  /** Width of the terminal. */
+  columns(): number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborts at Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34 } as const;
+
+export type Style = keyof typeof codes;
+
+/** `text` in a colour, where colours are wanted. */
+export function styled(terminal: Pick<Terminal, 'colours'>, style: Style, text: string): string {
+  return terminal.colours ? `\u001B[${codes[style]}m${text}\u001B[0m` : text;
+}

@@ -1,0 +1,145 @@
+import { ConfigMap, findCondition, isConditionTrue, type KubeObject } from '@slipway/kube';
+import {
+  onReference,
+  snapshotCluster,
+  sweepCrashes,
+  testCluster,
+  type CrashScenario,
+  type CrashStep,
+  type TestCluster,
+} from '@slipway/testing';
+import { describe, expect, test } from 'vitest';
+
+import { activeOperandControllers } from '../src/active/controllers.ts';
+import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
+import { operandController } from '../src/operand/controller.ts';
+import { watchInvariants } from './invariants.ts';
+
+const configMap = (name: string, value = '1'): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'default', name },
+  data: { value },
+});
+
+interface Wish {
+  steadyState: KubeObject[];
+  postInstall?: KubeObject[];
+}
+
+function create(wish: Wish, options: { hurried?: boolean } = {}): CrashStep {
+  return step('create', wish, options, async ({ client }) => {
+    await client.create({
+      apiVersion: Operand.apiVersion,
+      kind: 'Operand',
+      metadata: { name: 'shop' },
+      spec: { checkDeploymentHealth: false, ...wish },
+    } as unknown as Operand);
+  });
+}
+
+function change(name: string, wish: Wish, options: { hurried?: boolean } = {}): CrashStep {
+  return step(name, wish, options, async ({ client }) => {
+    await client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { postInstall: null, ...wish } } });
+  });
+}
+
+/** A change to a set that stays pending: the step is over when the set exists and has failed to install. */
+function stuck(name: string, wish: Wish): CrashStep {
+  return {
+    ...change(name, wish),
+    async settled({ client }) {
+      const operand = await client.get(Operand, { name: 'shop' });
+      const pending = operand?.status?.latestCreatedActiveOperand;
+      if (!pending || operand.status?.observedGeneration !== operand.metadata.generation) return false;
+      const set = await client.get(ClusterActiveOperand, { name: pending });
+      return (
+        set?.spec.live?.length === wish.steadyState.length &&
+        findCondition(operand, 'OperandInstalled')?.reason === 'Failed'
+      );
+    },
+  };
+}
+
+function step(
+  name: string,
+  wish: Wish,
+  options: { hurried?: boolean },
+  run: (cluster: TestCluster) => Promise<void>,
+): CrashStep {
+  return { name, ...options, run, settled: (cluster) => isInForce(cluster, wish) };
+}
+
+async function isInForce({ client }: TestCluster, wish: Wish): Promise<boolean> {
+  const operand = await client.get(Operand, { name: 'shop' });
+  if (
+    !operand ||
+    !isConditionTrue(operand, 'Ready') ||
+    operand.status?.observedGeneration !== operand.metadata.generation
+  )
+    return false;
+  if ((operand.status.carryOver ?? []).length > 0) return false;
+  const sets = await Array.fromAsync(client.list(ClusterActiveOperand));
+  const wanted = new Set([...wish.steadyState, ...(wish.postInstall ?? [])].map((object) => object.metadata.name));
+  const present = (
+    await Array.fromAsync(
+      client.list(ConfigMap, { namespace: 'default', labelSelector: 'manifests.slipway.dev/member' }),
+    )
+  ).map((object) => object.metadata.name);
+  return sets.length === 1 && present.length === wanted.size && present.every((name) => wanted.has(name));
+}
+
+const remove: CrashStep = {
+  name: 'delete',
+  async run({ client }) {
+    await client.delete(Operand, { name: 'shop' });
+  },
+  async settled({ client }) {
+    return (await client.get(Operand, { name: 'shop' })) === undefined;
+  },
+};
+
+function scenario(name: string, steps: readonly CrashStep[]): CrashScenario {
+  return {
+    name,
+    cluster: () => testCluster({ kinds: [Operand, ClusterActiveOperand, ActiveOperand] }),
+    controllers: () => [operandController(), ...activeOperandControllers()],
+    steps,
+    snapshot: ({ client }) => snapshotCluster(client),
+    watch: watchInvariants,
+  };
+}
+
+const a = { steadyState: [configMap('a'), configMap('shared')] };
+const b = { steadyState: [configMap('b'), configMap('shared')] };
+/** Cannot become ready: one member has no namespace to live in. */
+const lost: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'nowhere', name: 'lost' } };
+const stuckB = { steadyState: [configMap('b'), configMap('shared'), lost] };
+const stuckC = { steadyState: [configMap('b'), configMap('c'), configMap('shared'), lost] };
+
+const scenarios = [
+  scenario('install', [create({ steadyState: [configMap('a')], postInstall: [configMap('after')] })]),
+  scenario('add and remove members', [create(a), change('to b', b)]),
+  scenario('content change', [
+    create(a),
+    change('new content', { steadyState: [configMap('a', '2'), configMap('shared', '2')] }),
+  ]),
+  scenario('back to the previous set', [create(a), stuck('to b', stuckB), change('back to a', a)]),
+  scenario('superseding a pending set twice', [
+    create(a),
+    stuck('to b', stuckB),
+    stuck('to c', stuckC),
+    change('to d', { steadyState: [configMap('c'), configMap('shared')] }),
+  ]),
+  scenario('delete', [create(a), remove]),
+  scenario('delete and create again at once', [create(a), { ...remove, name: 'delete at once' }, create(b)]),
+];
+
+describe.skipIf(onReference)('an operator that dies at any request', () => {
+  test.each(scenarios)('$name', { timeout: 120_000 }, async (each) => {
+    const result = await sweepCrashes(each);
+    // oxlint-disable-next-line no-console -- how much was covered is part of the result
+    console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
+    expect(result.points).toBeGreaterThan(result.requests);
+  });
+});
