@@ -45,7 +45,10 @@ export interface InformerScope<T extends KubeObject = KubeObject> {
   namespaces?: readonly string[];
   labelSelector?: string | Readonly<Record<string, string>>;
   fieldSelector?: string;
-  /** Only `metadata` is fetched and kept: for kinds that are triggers. Default false; true for Secret and ConfigMap unless set. */
+  /**
+   * Only `metadata` is fetched and kept: for kinds that are triggers. Default false; true for Secret and ConfigMap unless set,
+   * so whoever reads their `data` from the cache says `metadataOnly: false`.
+   */
   metadataOnly?: boolean;
   /** Cut `metadata.managedFields` and the last-applied annotation before parsing. Default true. */
   stripManagedFields?: boolean;

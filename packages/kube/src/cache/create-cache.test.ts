@@ -239,6 +239,7 @@ describe('scope', () => {
     [{ labelSelector: 'a b' }, 'scope of Widget.v1.example.com: label selector "a b"'],
     [{ fieldSelector: 'metadata.name' }, 'scope of Widget.v1.example.com: field selector'],
     [{ namespaces: [] }, 'scope of Widget.v1.example.com: namespaces is empty'],
+    [{ namespaces: ['a/b'] }, 'namespace "a/b" is not the name of an object'],
   ])('a scope that makes no sense is refused at once: %j', async (scope, message) => {
     await using world = makeWorld();
     expect(() => world.cache.informer(Widget, scope)).toThrow(message);

@@ -1,3 +1,4 @@
+import type { CacheEvent } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import { TimeSlice, type YieldToLoop } from '../reflector/time-slice.ts';
 import type { Entry } from './entry.ts';
@@ -11,7 +12,7 @@ export interface Notification {
   readonly tombstone: boolean;
 }
 
-type Handler = (notification: Notification) => void;
+type Handler = (event: CacheEvent) => void;
 
 interface Subscription {
   readonly handler: Handler;
@@ -34,6 +35,7 @@ interface Job {
 export class Dispatcher {
   readonly #clock: Clock;
   readonly #yieldToLoop: YieldToLoop;
+  readonly #eventOf: (notification: Notification) => CacheEvent;
   readonly #onError: (error: unknown) => void;
   readonly #onTold: (notification: Notification) => void;
   readonly #subscriptions = new Set<Subscription>();
@@ -47,12 +49,15 @@ export class Dispatcher {
   constructor(options: {
     clock: Clock;
     yieldToLoop: YieldToLoop;
+    /** What handlers are given for a change; all of them are given the same. */
+    eventOf: (notification: Notification) => CacheEvent;
     onError: (error: unknown) => void;
     /** Called when all handlers have heard of a change. */
     onTold: (notification: Notification) => void;
   }) {
     this.#clock = options.clock;
     this.#yieldToLoop = options.yieldToLoop;
+    this.#eventOf = options.eventOf;
     this.#onError = options.onError;
     this.#onTold = options.onTold;
   }
@@ -139,19 +144,20 @@ export class Dispatcher {
   }
 
   #tell(job: Job, notification: Notification): void {
+    const event = this.#eventOf(notification);
     if (job.only !== undefined) {
-      if (job.only.active) this.#call(job.only.handler, notification);
+      if (job.only.active) this.#call(job.only.handler, event);
       return;
     }
     for (const subscription of this.#subscriptions) {
-      if (subscription.from <= job.number) this.#call(subscription.handler, notification);
+      if (subscription.from <= job.number) this.#call(subscription.handler, event);
     }
     this.#onTold(notification);
   }
 
-  #call(handler: Handler, notification: Notification): void {
+  #call(handler: Handler, event: CacheEvent): void {
     try {
-      const result: unknown = handler(notification);
+      const result: unknown = handler(event);
       // A handler that is an async function after all: its failure must not end the process either.
       if (result instanceof Promise) result.catch(this.#onError);
     } catch (error) {

@@ -86,6 +86,7 @@ export class InformerCore implements Informer {
     this.#dispatcher = new Dispatcher({
       clock: around.clock,
       yieldToLoop: around.yieldToLoop,
+      eventOf: (notification) => new EntryEvent(notification, this.#reader),
       onError: (error) => this.#handlerFailed(error, 'an event handler'),
       onTold: ({ old }) => {
         if (old && !old.alive) this.#parsed.forget(old);
@@ -152,10 +153,7 @@ export class InformerCore implements Informer {
   }
 
   onEvent(handler: (event: CacheEvent) => void): () => void {
-    return this.#dispatcher.subscribe(
-      (notification) => handler(new EntryEvent(notification, this.#reader)),
-      present(Array.from(this.#entries())),
-    );
+    return this.#dispatcher.subscribe(handler, present(Array.from(this.#entries())));
   }
 
   status(): InformerStatus {

@@ -46,6 +46,7 @@ export class OwnWrites {
   }
 
   add(key: string, version: Version | undefined, uid: string | undefined): void {
+    if (this.#waitMs <= 0) return;
     const write: OwnWrite = { key, version, uid, deadline: this.#clock.now() + this.#waitMs };
     // Forgets what nobody asked about; without this a process that only writes would remember for ever.
     for (const [otherKey, other] of this.#pending) {

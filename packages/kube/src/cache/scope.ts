@@ -1,4 +1,5 @@
 import type { CacheIndex, InformerScope } from '../cache.ts';
+import { collectionPath } from '../client/resource-path.ts';
 import { type Kind, kindText } from '../kind.ts';
 import { formatLabelSelector, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import { CacheError } from './cache-error.ts';
@@ -33,6 +34,8 @@ export function normaliseScope(kind: Kind, scope: InformerScope): DeclaredScope 
     if (scope.namespaces.length === 0) {
       throw new TypeError(`scope of ${name}: namespaces is empty; leave it out to cache all namespaces`);
     }
+    // Fails for what cannot be part of a path.
+    for (const namespace of scope.namespaces) collectionPath(kind, namespace);
     declared.namespaces = [...new Set(scope.namespaces)].toSorted();
   }
   if (scope.labelSelector !== undefined) {

@@ -71,12 +71,18 @@ export class Connection {
         this.#breakDown('overdue', `the server did not end it after ${lifetimeMs / 1000} s`);
       });
     }
-    const stream = transport.open(request, {
-      head: (status, headers) => this.#head(status, headers),
-      data: (chunk) => this.#data(chunk),
-      end: () => this.#end(),
-      error: (error) => this.#breakDown('connection', describe(error)),
-    });
+    let stream: Stream;
+    try {
+      stream = transport.open(request, {
+        head: (status, headers) => this.#head(status, headers),
+        data: (chunk) => this.#data(chunk),
+        end: () => this.#end(),
+        error: (error) => this.#breakDown('connection', describe(error)),
+      });
+    } catch (error) {
+      this.#breakDown('connection', describe(error instanceof Error ? error : new Error(String(error))));
+      return;
+    }
     // The transport may have called back before it returned.
     if (this.#over) stream.abort();
     else this.#stream = stream;

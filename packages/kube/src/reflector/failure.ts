@@ -44,14 +44,20 @@ export function serverStatus(code: number, body: Buffer, headers: Headers = {}):
   };
   const header = headers['retry-after'];
   const fromHeader = Number(Array.isArray(header) ? header[0] : header);
-  const fromBody = details.retryAfterSeconds;
   return {
     code: typeof parsed['code'] === 'number' ? parsed['code'] : code,
     reason: typeof parsed['reason'] === 'string' ? parsed['reason'] : '',
     message: typeof parsed['message'] === 'string' ? parsed['message'] : '',
     causes: (details.causes ?? []).map((cause) => cause.reason ?? ''),
-    retryAfterSeconds: Number.isFinite(fromHeader) && header !== undefined ? fromHeader : fromBody || undefined,
+    retryAfterSeconds: waitOf(fromHeader) ?? waitOf(details.retryAfterSeconds),
   };
+}
+
+/** Longest wait a server can ask for: one that asks for a day must not take the cache out for a day. */
+const maxRetryAfterSeconds = 120;
+
+function waitOf(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds > 0 ? Math.min(seconds, maxRetryAfterSeconds) : undefined;
 }
 
 /** The version we hold is too old for the server: it no longer knows what happened since. */

@@ -289,6 +289,10 @@ class MemberRun {
 
 function insertCut(cuts: number[], start: number, end: number): void {
   let at = cuts.length;
+  if (at === 0 || cuts[at - 2]! < start) {
+    cuts.push(start, end);
+    return;
+  }
   while (at > 0 && cuts[at - 2]! > start) at -= 2;
   cuts.splice(at, 0, start, end);
 }

@@ -522,7 +522,9 @@ export class Reflector {
       return;
     }
     if (state.name === 'streaming' && isNotSupported(status)) {
-      this.#abilities.watchList = false;
+      // 422 is how kube-apiserver refuses the parameter; anything else may be the whim of one aggregated API.
+      if (status.code === 422) this.#abilities.watchList = false;
+      else this.#failedStreams = this.#timings.streamTries;
       this.#restart('refused', 'the server cannot stream lists');
       this.#load();
       return;
