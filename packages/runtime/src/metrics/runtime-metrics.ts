@@ -225,7 +225,7 @@ export class RuntimeMetrics {
     const max = this.#maxConcurrent.labels(labels);
     const active = this.#activeWorkers.labels(labels);
     const depth = this.#depth;
-    const depths = new Map<number, Gauge.Internal>();
+    const depths = new Map<number, Gauge.Internal<string>>();
     const adds = this.#adds.labels(queueLabels);
     const retries = this.#retries.labels(queueLabels);
     const waited = this.#queueDuration.labels(queueLabels);
