@@ -10,11 +10,9 @@ import {
   dig,
   ensureObject,
 } from '../kinds/json-access.ts';
-import type { ApiObject, Json, JsonObject } from '../object.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { isEstablished, validateCrd } from './validate-crd.ts';
-
-const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 function applyDefaults(object: ApiObject): void {
   const spec = ensureObject(object as unknown as JsonObject, 'spec');
@@ -85,22 +83,8 @@ export const crdStrategy: Strategy = withStatus({
     };
     object['status'] = { ...status, conditions: [...others, terminating] };
   },
-  cells: (object) => {
-    const names = asObject(dig(object, 'spec', 'names')) ?? {};
-    const versions = asObjects(dig(object, 'spec', 'versions'))
-      .filter((version) => version['served'] === true)
-      .map((version) => asText(version['name']));
-    return [
-      object.metadata.name ?? '',
-      asText(dig(object, 'spec', 'scope')),
-      versions.join(','),
-      object.metadata.creationTimestamp ?? '',
-      asText(dig(object, 'spec', 'group')),
-      asText(names['kind']),
-      asList(names['shortNames']).map(asText).join(','),
-      isEstablished(object),
-    ] as Json[];
-  },
+  // Release 1.37 shows more columns; the generated data is of 1.36.
+  cells: (object) => [object.metadata.name ?? '', object.metadata.creationTimestamp ?? ''],
 });
 
 /**
@@ -178,5 +162,3 @@ function nameConflict(
     check(names['listKind'], kinds, 'ListKindConflict')
   );
 }
-
-export { cleanupFinalizer };

@@ -12,7 +12,9 @@ export function rootSchema(version: JsonObject): Schema {
   const source = asObject(asObject(version['schema'])?.['openAPIV3Schema']);
   if (!source) return { type: 'object', preserveUnknownFields: true, properties: typeAndMetadata() };
   const schema = schemaOfCrd(source);
-  return { ...schema, properties: { ...schema.properties, ...typeAndMetadata() } };
+  // No prototype: a field called `constructor` is unknown unless the CRD declares it.
+  const properties = Object.assign(Object.create(null) as Record<string, Schema>, schema.properties, typeAndMetadata());
+  return { ...schema, properties };
 }
 
 /** What the CRD itself says about `metadata`: it may restrict the name. */

@@ -19,13 +19,9 @@ const text: Schema = { type: 'string' };
 /** At the root expressions see only the name of the metadata. */
 export function ruleSchema(root: Schema): Schema {
   if (!root.properties?.['metadata']) return root;
-  return {
-    ...root,
-    properties: {
-      ...root.properties,
-      metadata: { type: 'object', properties: { name: text, generateName: text } },
-    },
-  };
+  const metadata: Schema = { type: 'object', properties: { name: text, generateName: text } };
+  const properties = Object.assign(Object.create(null) as Record<string, Schema>, root.properties, { metadata });
+  return { ...root, properties };
 }
 
 /** Compiles the rules of a node with a compiler that knows its schema. */

@@ -275,9 +275,8 @@ function unknownMember(value: Json, schema: Schema): string | undefined {
   const object = asObject(value);
   if (!object || schema.preserveUnknownFields || schema.embeddedResource) return undefined;
   for (const [name, member] of Object.entries(object)) {
-    const declared =
-      schema.properties?.[name] ??
-      (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+    const own = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    const declared = own ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
     if (!declared) {
       if (schema.additionalProperties === true) continue;
       return name;

@@ -1,6 +1,7 @@
 import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
+import { RuleCompiler } from '../cel/environment.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
@@ -100,6 +101,27 @@ function ruleErrors(rules: readonly JsonObject[], at: string): FieldError[] {
   });
 }
 
+let compiler: RuleCompiler | undefined;
+
+/** Whether an admission expression compiles. Those that ask an authorizer are left to whoever has one. */
+function expressionErrors(expression: string, field: string, result: 'bool' | 'string' = 'bool'): FieldError[] {
+  if (!expression.trim()) return [required(field)];
+  if (/\bauthorizer\b/.test(expression)) return [];
+  compiler ??= new RuleCompiler();
+  const { error } = compiler.compile(expression, {
+    variables: {
+      object: 'dyn',
+      oldObject: 'dyn',
+      request: 'dyn',
+      params: 'dyn',
+      namespaceObject: 'dyn',
+      variables: 'dyn',
+    },
+    result,
+  });
+  return error ? [invalidValue(field, expression, error)] : [];
+}
+
 function validateWebhooks(object: ApiObject, mutating: boolean): FieldError[] {
   const names = new Set<string>();
   return asObjects(object['webhooks']).flatMap((webhook, index) => {
@@ -142,7 +164,7 @@ function validateWebhooks(object: ApiObject, mutating: boolean): FieldError[] {
     );
     for (const [position, condition] of asObjects(webhook['matchConditions']).entries()) {
       const place = `${at}.matchConditions[${position}]`;
-      if (!asText(condition['expression']).trim()) errors.push(required(`${place}.expression`));
+      errors.push(...expressionErrors(asText(condition['expression']), `${place}.expression`));
       const condName = asText(condition['name']);
       if (!condName) errors.push(required(`${place}.name`));
       else for (const text of qualifiedName(condName)) errors.push(invalidValue(`${place}.name`, condName, text));
@@ -198,6 +220,8 @@ function validatePolicy(object: ApiObject): FieldError[] {
     for (const [index, validation] of validations.entries()) {
       if (!asText(validation['expression']).trim()) {
         errors.push(required(`spec.validations[${index}].expression`, 'expression is not specified'));
+      } else {
+        errors.push(...expressionErrors(asText(validation['expression']), `spec.validations[${index}].expression`));
       }
     }
   }

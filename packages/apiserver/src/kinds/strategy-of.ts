@@ -26,6 +26,18 @@ import {
   networkPolicyStrategy,
 } from './network-kinds.ts';
 import { podStrategy } from './pods.ts';
+import {
+  addressStrategy,
+  componentStatusStrategy,
+  deviceTaintStrategy,
+  podCertificateStrategy,
+  resourceClaimStrategy,
+  resourceSliceStrategy,
+  serviceCidrStrategy,
+  signingRequestStrategy,
+  storageMigrationStrategy,
+  trustBundleStrategy,
+} from './rare-kinds.ts';
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './rbac.ts';
 import {
   apiServiceStrategy,
@@ -59,6 +71,7 @@ import {
 
 const special: Readonly<Record<string, Readonly<Record<string, Strategy>>>> = {
   '': {
+    ComponentStatus: componentStatusStrategy,
     ConfigMap: configMapStrategy,
     Endpoints: endpointsStrategy,
     Event: coreEventStrategy,
@@ -85,6 +98,8 @@ const special: Readonly<Record<string, Readonly<Record<string, Strategy>>>> = {
   batch: { CronJob: cronJobStrategy, Job: jobStrategy },
   autoscaling: { HorizontalPodAutoscaler: autoscalerStrategy },
   'networking.k8s.io': {
+    IPAddress: addressStrategy,
+    ServiceCIDR: serviceCidrStrategy,
     Ingress: ingressStrategy,
     IngressClass: ingressClassStrategy,
     NetworkPolicy: networkPolicyStrategy,
@@ -117,6 +132,17 @@ const special: Readonly<Record<string, Readonly<Record<string, Strategy>>>> = {
     ValidatingAdmissionPolicyBinding: policyBindingStrategy,
     ValidatingWebhookConfiguration: validatingWebhookStrategy,
   },
+  'certificates.k8s.io': {
+    CertificateSigningRequest: signingRequestStrategy,
+    ClusterTrustBundle: trustBundleStrategy,
+    PodCertificateRequest: podCertificateStrategy,
+  },
+  'resource.k8s.io': {
+    DeviceTaintRule: deviceTaintStrategy,
+    ResourceClaim: resourceClaimStrategy,
+    ResourceSlice: resourceSliceStrategy,
+  },
+  'storagemigration.k8s.io': { StorageVersionMigration: storageMigrationStrategy },
   'apiextensions.k8s.io': { CustomResourceDefinition: crdStrategy },
   'apiregistration.k8s.io': { APIService: apiServiceStrategy },
   'flowcontrol.apiserver.k8s.io': {
