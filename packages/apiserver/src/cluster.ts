@@ -7,7 +7,12 @@ import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { startControllers, type ControllerMode } from './controllers/start-controllers.ts';
+import {
+  startControllers,
+  type ControllerMode,
+  type ControllersOptions,
+  type RunningControllers,
+} from './controllers/start-controllers.ts';
 import { followCrds } from './crd-follower.ts';
 import { Faults, type FaultRule, type Interceptor } from './faults.ts';
 import { listen, type Listener } from './http/http-server.ts';
@@ -54,6 +59,12 @@ export interface ClusterOptions {
   readonly resolveService?: ServiceResolver;
   /** Which controllers run. Default `core`. */
   readonly controllers?: ControllerMode;
+  /** Simulated nodes with `workloads`. Default 1. */
+  readonly nodes?: number;
+  /** How simulated pods behave unless told otherwise. Default: ready at once. */
+  readonly podStage?: ControllersOptions['podStage'];
+  /** How long a namespace stays before its content is deleted. Default 0. */
+  readonly namespaceDeletionDelayMs?: number;
   /** Hears what controllers could not do. Default: nobody. */
   readonly log?: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly faults?: readonly FaultRule[];
@@ -87,6 +98,10 @@ export interface Cluster {
   readonly revision: number;
   /** Forgets history, so that watches and lists from before answer 410. */
   compact(revision?: number): void;
+  /** Makes simulated pods fail, hang, crash or dawdle (with `workloads`). */
+  readonly simulation: RunningControllers['simulation'];
+  /** Resolves when the controllers have seen what was there when the cluster started. */
+  synced(): Promise<void>;
   readonly faults: Faults;
   /** Called before and after the effect of every request; `'drop'` or throwing breaks the connection there. */
   intercept(interceptor: Interceptor): () => void;
@@ -149,6 +164,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     mode: options.controllers ?? 'core',
     rootCa: pki?.ca ?? '',
     ...(options.log ? { log: options.log } : {}),
+    ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
+    ...(options.podStage ? { podStage: options.podStage } : {}),
+    ...(options.namespaceDeletionDelayMs === undefined
+      ? {}
+      : { namespaceDeletionDelayMs: options.namespaceDeletionDelayMs }),
   });
   let listener: Listener | undefined;
   if (options.port !== undefined) {
@@ -187,6 +207,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       return store.revision;
     },
     compact: (revision) => store.compact(revision),
+    simulation: controllers.simulation,
+    synced: () => controllers.synced(),
     faults,
     intercept: (interceptor) => faults.intercept(interceptor),
     observe: (observer) =>

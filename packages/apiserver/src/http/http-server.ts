@@ -10,6 +10,7 @@ import { notImplemented } from './misses.ts';
 import { renderStatus } from './render.ts';
 
 const watchQueueLimit = 16 * 1024 * 1024;
+const discardLimit = 64 * 1024 * 1024;
 
 const noUpgradeBody = JSON.stringify(notImplemented('streaming (exec, attach, port-forward)').status);
 const noUpgrade = `HTTP/1.1 501 Not Implemented\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(noUpgradeBody)}\r\n\r\n${noUpgradeBody}`;
@@ -92,9 +93,8 @@ async function serve(api: ApiServer, incoming: IncomingMessage, outgoing: Server
   } catch (error) {
     if (error instanceof ApiError && !outgoing.headersSent) {
       const { status, headers, body } = renderStatus(error.status, error.headers);
-      // The rest of a refused body is not read; the connection cannot be used again.
-      outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': String(body!.length) });
-      outgoing.end(body, () => incoming.destroy());
+      outgoing.writeHead(status, { ...headers, 'content-length': String(body!.length) });
+      outgoing.end(body);
       return;
     }
     outgoing.destroy();
@@ -137,10 +137,14 @@ function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
     let size = 0;
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bodyLimit) {
-        incoming.pause();
-        reject(tooLarge());
-      } else chunks.push(chunk);
+      if (size <= bodyLimit) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks.length = 0;
+      reject(tooLarge());
+      // The rest is read and thrown away, or the client would fail in the middle of sending and never see the answer.
+      if (size > discardLimit) incoming.destroy();
     });
     incoming.once('end', () => resolve(Buffer.concat(chunks)));
     incoming.once('error', reject);

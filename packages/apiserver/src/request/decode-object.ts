@@ -1,7 +1,14 @@
 import { badRequest, invalid } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { GoTypeError } from '../schema/check-types.ts';
-import { conformBody, conformToBuiltin, decodeBody } from '../schema/decode.ts';
+import {
+  conformBody,
+  conformCustomBody,
+  conformToBuiltin,
+  decodeBody,
+  strictErrorsOf,
+  withPrintedMetadata,
+} from '../schema/decode.ts';
 import { pruneUnknown } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { header, type ResourceRequest } from './core.ts';
@@ -24,9 +31,9 @@ export function decodeObject(
 ): ApiObject {
   const decoded = decodeBody(request.body ?? new Uint8Array(), header(request, 'content-type'), expected);
   const { object, unknownFields } = expected.custom
-    ? pruneCustom(decoded.object, expected)
+    ? conformCustomBody(decoded.object, expected.schema, expected)
     : conformBody(decoded.object, expected);
-  const problems = [...decoded.strictErrors, ...unknownFields.map((path) => `unknown field "${path}"`)];
+  const problems = strictErrorsOf(decoded, unknownFields, expected.custom);
   if (problems.length > 0) {
     if (validation === 'Strict') {
       throw badRequest(
@@ -51,7 +58,7 @@ export function conformPatched(
   try {
     const given = { ...document, metadata: document['metadata'] ?? {} } as unknown as ApiObject;
     conformed = expected.custom
-      ? pruneCustom(given, expected)
+      ? conformPatchedCustom(given, expected)
       : conformToBuiltin(given, expected.schema, expected.kind);
   } catch (error) {
     if (!(error instanceof GoTypeError)) throw error;
@@ -68,13 +75,12 @@ export function conformPatched(
   return object;
 }
 
-function pruneCustom(object: ApiObject, expected: ExpectedKind): { object: ApiObject; unknownFields: string[] } {
-  if (typeof object.metadata !== 'object' || object.metadata === null || Array.isArray(object.metadata)) {
-    throw badRequest(
-      `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: metadata is not an object`,
-    );
-  }
-  return pruneUnknown(object, expected.schema);
+function conformPatchedCustom(
+  object: ApiObject,
+  expected: ExpectedKind,
+): { object: ApiObject; unknownFields: string[] } {
+  const { unknownFields, object: pruned } = pruneUnknown(object, expected.schema);
+  return { unknownFields, object: withPrintedMetadata(pruned) };
 }
 
 function invalidPatch(document: JsonObject, problem: string): Error {

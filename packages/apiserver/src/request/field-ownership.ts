@@ -38,6 +38,7 @@ export function appliedObject(
     config,
     manager: options.fieldManager,
     force: options.force,
+    kind: request.resource.kind,
     finish,
   });
 }

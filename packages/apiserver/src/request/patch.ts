@@ -4,8 +4,7 @@ import { decodeApplyPatch, decodeJsonPatch, decodeMergePatch } from '../patch/de
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
-import { conformToBuiltin } from '../schema/decode.ts';
-import { pruneUnknown } from '../schema/prune.ts';
+import { conformCustomBody, conformToBuiltin } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
 import { header, type Core, type ResourceRequest } from './core.ts';
@@ -74,7 +73,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
   const config = applyBody(request, options);
   const finish = (merged: ApiObject): ApiObject => {
     const { object } = resource.custom
-      ? pruneUnknown(merged, resource.schema)
+      ? conformCustomBody(merged, resource.schema, resource)
       : conformToBuiltin(merged, resource.schema, resource.kind);
     resource.strategy.applyDefaults(object);
     return object;
