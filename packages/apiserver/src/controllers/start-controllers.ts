@@ -37,7 +37,7 @@ export interface ControllersOptions extends NamespaceControllerOptions {
   readonly mode?: ControllerMode;
   /** PEM published in `kube-root-ca.crt`. Default: an empty text. */
   readonly rootCa?: string;
-  /** Simulated nodes in mode `workloads`. Default 1. */
+  /** Simulated nodes in mode `workloads`. Default 1; with 0 nobody binds or runs pods, so that a test can play the kubelet. */
   readonly nodes?: number;
   /** How simulated pods behave unless a rule or an annotation says otherwise. Default: ready at once. */
   readonly podStage?: Stage;
@@ -73,8 +73,9 @@ export function startControllers(options: ControllersOptions): RunningController
   const simulation = new SimulationRules(options.podStage);
   if (mode === 'workloads') {
     running.push(
-      startSimulatedNodes(context, options.nodes ?? 1),
-      startPodSimulator(context, simulation),
+      ...(options.nodes === 0
+        ? []
+        : [startSimulatedNodes(context, options.nodes ?? 1), startPodSimulator(context, simulation)]),
       startReplicaSetController(context),
       startDeploymentController(context),
       startStatefulSetController(context),

@@ -27,6 +27,14 @@ interface Port {
   appProtocol?: string;
 }
 
+interface Endpoint {
+  addresses: string[];
+  conditions: { ready: boolean; serving: boolean; terminating: boolean };
+  hostname?: string;
+  nodeName?: string;
+  targetRef: { kind: string; namespace?: string; name?: string; uid?: string };
+}
+
 /** Pods behind a Service, as EndpointSlices and as the older Endpoints. */
 export function startEndpointsController(context: ControllerContext): RunningController {
   const { client, clock, informers, log } = context;
@@ -103,7 +111,7 @@ export function startEndpointsController(context: ControllerContext): RunningCon
     });
   }
 
-  function endpointOf(service: Service, pod: Pod) {
+  function endpointOf(service: Service, pod: Pod): Endpoint {
     const isTerminating = pod.metadata.deletionTimestamp !== undefined;
     const serving = isPodReady(pod);
     const { namespace, name, uid } = pod.metadata;
@@ -122,8 +130,8 @@ export function startEndpointsController(context: ControllerContext): RunningCon
 
   async function syncSlices(service: Service, members: readonly Pod[]): Promise<void> {
     const { namespace, name } = service.metadata;
-    const groups = new Map<string, { ports: Port[]; endpoints: ReturnType<typeof endpointOf>[] }[]>();
-    const place = (ports: Port[], endpoint?: ReturnType<typeof endpointOf>) => {
+    const groups = new Map<string, { ports: Port[]; endpoints: Endpoint[] }[]>();
+    const place = (ports: Port[], endpoint?: Endpoint) => {
       const key = stableJson(ports);
       const list = groups.get(key) ?? [];
       groups.set(key, list);
@@ -181,7 +189,7 @@ export function startEndpointsController(context: ControllerContext): RunningCon
           { ...SLICES, namespace, name: slice.metadata.name! },
           {
             ...slice,
-            metadata: { ...slice.metadata, labels, annotations: triggered(slice, list.length) },
+            metadata: { ...slice.metadata, labels, annotations: triggered(slice, list) },
             ...content,
           },
         );
@@ -192,11 +200,16 @@ export function startEndpointsController(context: ControllerContext): RunningCon
     }
   }
 
-  /** The time of the change is told when endpoints came; when some only went, the real controller leaves it out. */
-  function triggered(object: ApiObject, size: number): Record<string, string> | undefined {
+  /** The time of the change is told when a pod came or its readiness turned; when pods only leave, the real controller says nothing. */
+  function triggered(object: ApiObject, next: readonly Endpoint[]): Record<string, string> {
     const { [TRIGGER_TIME]: _, ...others } = object.metadata.annotations ?? {};
-    const before = (object['endpoints'] as unknown[] | undefined)?.length ?? 0;
-    return size < before ? others : { ...others, [TRIGGER_TIME]: kubeTime(clock.now()) };
+    const before = new Map(
+      ((object['endpoints'] as Endpoint[] | undefined) ?? []).map((each) => [each.targetRef.uid, each]),
+    );
+    const isNews = next.some(
+      ({ targetRef, conditions }) => before.get(targetRef.uid)?.conditions.serving !== conditions.serving,
+    );
+    return isNews ? { ...others, [TRIGGER_TIME]: kubeTime(clock.now()) } : others;
   }
 
   async function syncEndpoints(service: Service, members: readonly Pod[]): Promise<void> {
