@@ -261,6 +261,7 @@ describe('writes', () => {
     await expect(client.apply({ apiVersion: '', kind: 'Pod', metadata: { name: 'b' } })).rejects.toThrow(
       'has no apiVersion',
     );
+    await expect(client.create({ apiVersion: 'v1', kind: 'Pod' } as never)).rejects.toThrow('Pod has no metadata');
     expect(transport.requests).toHaveLength(0);
   });
 

@@ -505,6 +505,7 @@ class TransportClient implements Client {
       throw new TypeError(
         `an object named "${object.metadata?.name ?? ''}" has no ${object.kind ? 'apiVersion' : 'kind'}`,
       );
+    if (!object.metadata) throw new TypeError(`an object of kind ${object.kind} has no metadata`);
     return this.resolve(object.apiVersion, object.kind, { signal });
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 
+import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 
@@ -14,6 +15,7 @@ import {
   type KeyAndCertificate,
 } from '../../test/loopback.ts';
 import { VirtualClock } from '@slipway/testing';
+import { ConfigError } from './config-error.ts';
 import { connect, findConnection } from './connect.ts';
 import { inClusterConnection } from './in-cluster.ts';
 import { loadKubeConfig } from './kube-config.ts';
@@ -399,6 +401,26 @@ describe('a broken kubeconfig names file, context and field', () => {
         : Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' }));
     const load = async () => (await loadKubeConfig({ file: 'my.yaml', env: {}, readFile })).connection();
     await expect(load()).rejects.toThrow(problem);
+  });
+
+  test('any other shape is a ConfigError, too', async () => {
+    const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string(), fc.boolean(), fc.integer());
+    const clusterFields = 'server certificate-authority-data proxy-url insecure-skip-tls-verify extensions';
+    const userFields = 'token tokenFile exec username as as-groups as-user-extra client-key-data';
+    const names = `${clusterFields} ${userFields} cluster user namespace`.split(' ');
+    const fields = fc.dictionary(fc.constantFrom(...names), odd, { maxKeys: 4 });
+    await fc.assert(
+      fc.asyncProperty(fields, fields, fields, async (cluster, user, context) => {
+        const text = config({ cluster, user, context });
+        const readFile = (path: string) => (path === 'x' ? Promise.resolve(text) : Promise.reject(new Error('no')));
+        try {
+          await (await loadKubeConfig({ file: 'x', env: {}, readFile })).connection();
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test('a secret in a file that is not YAML does not get into the error', async () => {

@@ -252,8 +252,6 @@ class ConnectionResolver {
     }
     const exec = user.below('exec');
     if (exec) {
-      if (user.text('client-certificate') ?? user.text('client-certificate-data'))
-        user.fail('exec', 'stands beside a client certificate; remove one of them');
       return execCredentials(exec, await this.#clusterInfo(cluster, server), {
         clock: this.#clock,
         env: this.#options.env,

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import * as fc from 'fast-check';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 
@@ -14,7 +15,7 @@ import { defineKind, pluralOf } from './define-kind.ts';
 import type { Condition } from './meta-types.ts';
 import { AnyFields, Conditions, IntOrString, ListMap, Nullable, Time } from './schemas.ts';
 import { toStructuralSchema } from './structural-schema.ts';
-import { problemText, validateObject } from './validate-object.ts';
+import { problemText, validateObject, validateValue } from './validate-object.ts';
 
 const Website = defineKind({
   group: 'example.com',
@@ -267,6 +268,17 @@ describe('validateObject', () => {
       'apiVersion: must be example.com/v1; metadata: Required value; spec: Required value',
     );
     expect(validateObject(Website, 'text')).toEqual([{ field: '', message: 'must be an object' }]);
+  });
+
+  test('leaves a pattern only Go understands to the server', () => {
+    const schema = { type: 'string', pattern: '(?i)^a$' };
+    expect(validateValue('b', { ...schema, pattern: String.raw`(?P<x>a)` })).toEqual([]);
+    expect(validateValue('b', { ...schema, pattern: String.raw`^a\_$` })).toHaveLength(1);
+  });
+
+  test('never throws, whatever it is given', () => {
+    fc.assert(fc.property(fc.jsonValue(), (spec) => Array.isArray(validateObject(Website, { ...site, spec }))));
+    fc.assert(fc.property(fc.jsonValue(), (object) => validateObject(Website, object).length > 0));
   });
 
   test('holds a union of objects to one of its variants', () => {

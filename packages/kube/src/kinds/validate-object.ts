@@ -98,10 +98,26 @@ function checkString(value: string, schema: JsonSchemaProps, report: (message: s
   if (minLength !== undefined && length < minLength)
     report(`Invalid value: ${show(value)}: should be at least ${minLength} chars long`);
   if (maxLength !== undefined && length > maxLength) report(`Too long: may not be more than ${maxLength} characters`);
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+  if (pattern !== undefined && compile(pattern)?.test(value) === false)
     report(`Invalid value: ${show(value)}: should match '${pattern}'`);
   if (format === 'date-time' && !isDateTime(value))
     report(`Invalid value: ${show(value)}: should be a date-time such as 2026-01-31T12:00:00Z`);
+}
+
+const patterns = new Map<string, RegExp | undefined>();
+
+/** CRD patterns are Go's (RE2). One that JavaScript does not understand is left to the server. */
+function compile(pattern: string): RegExp | undefined {
+  if (!patterns.has(pattern)) patterns.set(pattern, tryPattern(pattern, 'u') ?? tryPattern(pattern, ''));
+  return patterns.get(pattern);
+}
+
+function tryPattern(pattern: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return undefined;
+  }
 }
 
 function isDateTime(value: string): boolean {
