@@ -79,7 +79,7 @@ test('a Website becomes a Deployment, follows its spec, says when it is ready an
 
   // It looks again every ten minutes, and writes nothing when nothing is to be done.
   const { resourceVersion } = (await client.get(Website, key))!.metadata;
-  const looked = () => log.entries.filter(({ message }) => message.startsWith('website is')).length;
+  const looked = () => log.entries.filter(({ message }) => message.startsWith('brought the website')).length;
   const before = looked();
   await clock.advance(minutes(11));
   expect(looked()).toBe(before + 1);

@@ -44,7 +44,7 @@ export const websites = controller({
             ),
       ],
     });
-    log.info('website is as it should be', { running });
+    log.info('brought the website in line', { running, wanted: site.spec.replicas });
     return requeueAfter(minutes(10));
   },
 });
