@@ -65,7 +65,7 @@ test('the second controller: finalizer, secret mapping, channel and terminal err
   expect(reasons).toEqual(['Farewell']);
 });
 
-test('the production options start, answer probes and stop on a signal', async () => {
+test('the production options start, write their webhook configuration and stop on a signal', async () => {
   await using cluster = await startCluster();
   const { transport } = cluster;
   const client = createClient({ transport, fieldManager: 'test' });
