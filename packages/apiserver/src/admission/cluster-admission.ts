@@ -4,6 +4,7 @@ import type { Random } from '../random.ts';
 import type { Registry } from '../registry.ts';
 import type { Admission } from './admission.ts';
 import { admissionChain } from './chain.ts';
+import { defaultClasses } from './default-classes.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { defaultTolerationSeconds, podPriority, podServiceAccount, storageInUseProtection } from './pod-plugins.ts';
 import { validatingPolicies } from './validating-policies.ts';
@@ -39,6 +40,7 @@ export function clusterAdmission(options: ClusterAdmissionOptions): Admission {
     ...(options.podServiceAccounts ? [podServiceAccount(objects, randomSuffix)] : []),
     podPriority(objects),
     defaultTolerationSeconds(),
+    defaultClasses(objects),
     storageInUseProtection(),
     ...(options.plugins ?? []),
     validatingPolicies({ objects, registry }),

@@ -1,3 +1,4 @@
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { LocalClient } from '../local-client.ts';
 import type { Random } from '../random.ts';
@@ -9,9 +10,11 @@ import { InformerSet } from './informer-set.ts';
 import { startNamespaceController, type NamespaceControllerOptions } from './namespace-controller.ts';
 import { startRootCaPublisher, startServiceAccountController } from './namespace-furniture.ts';
 import { startStorageProtection } from './storage-protection.ts';
+import { startTokenSecrets } from './token-secrets.ts';
 import { startCronJobController } from './workloads/cron-job-controller.ts';
 import { startDaemonSetController } from './workloads/daemon-set-controller.ts';
 import { startDeploymentController } from './workloads/deployment-controller.ts';
+import { startDisruptionController } from './workloads/disruption-controller.ts';
 import { startEndpointsController } from './workloads/endpoints-controller.ts';
 import { startJobController } from './workloads/job-controller.ts';
 import { startPodSimulator, startSimulatedNodes } from './workloads/pod-simulator.ts';
@@ -37,6 +40,8 @@ export interface ControllersOptions extends NamespaceControllerOptions {
   readonly mode?: ControllerMode;
   /** PEM published in `kube-root-ca.crt`. Default: an empty text. */
   readonly rootCa?: string;
+  /** Signs the tokens in Secrets of type `kubernetes.io/service-account-token`. Default: such Secrets stay empty. */
+  readonly serviceAccountTokens?: ServiceAccountTokens;
   /** Simulated nodes in mode `workloads`. Default 1; with 0 nobody binds or runs pods, so that a test can play the kubelet. */
   readonly nodes?: number;
   /** How simulated pods behave unless a rule or an annotation says otherwise. Default: ready at once. */
@@ -69,6 +74,9 @@ export function startControllers(options: ControllersOptions): RunningController
       startStorageProtection(context),
       startClusterRoleAggregation(context),
     );
+    if (options.serviceAccountTokens) {
+      running.push(startTokenSecrets(context, options.serviceAccountTokens, options.rootCa ?? ''));
+    }
   }
   const simulation = new SimulationRules(options.podStage);
   if (mode === 'workloads') {
@@ -84,6 +92,7 @@ export function startControllers(options: ControllersOptions): RunningController
       startCronJobController(context),
       startEndpointsController(context),
       startVolumeBinder(context),
+      startDisruptionController(context),
     );
   }
   return {
