@@ -111,6 +111,6 @@ it(
     expect(cluster.revision).toBeGreaterThanOrEqual(highest);
     const { body } = await testClient(cluster).get(path);
     const stored = new Map(body.items.map(({ metadata }) => [metadata.name!, metadata.resourceVersion!]));
-    for (const [name, version] of acknowledged) expect(stored.get(name), name).toBe(version);
+    expect(Object.fromEntries(stored)).toMatchObject(Object.fromEntries(acknowledged));
   },
 );

@@ -93,7 +93,7 @@ describe('OpenAPI v3', () => {
           .map(([, name]) => name!)
           .filter((name) => !Object.hasOwn(components.schemas, name)),
       );
-      expect([...missing], path).toEqual([]);
+      expect({ path, missing: [...missing] }).toEqual({ path, missing: [] });
     }
   });
 

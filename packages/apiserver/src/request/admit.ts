@@ -51,6 +51,6 @@ export function validate(core: Core, context: AdmissionContext): void | Promise<
  * Goes on with a value now if it is there, later if it is promised. Between reading an object and storing its successor
  * nobody may get in as long as nothing has to be waited for; `await` would always let everybody in.
  */
-export function chain<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
+export function chain<T, R>(value: T | Promise<T>, proceed: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(proceed) : proceed(value);
 }
