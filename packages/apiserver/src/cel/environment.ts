@@ -114,11 +114,12 @@ function compileIn(
     return failed(result === 'bool' ? 'must evaluate to a bool' : 'must evaluate to a string', parsed.ast);
   }
   const uses = identifiers(parsed.ast);
+  const compares = comparesValues(parsed.ast);
   return {
     uses,
     ast: parsed.ast,
     evaluate(values) {
-      const shared: SharedValues = new Map();
+      const shared: SharedValues | undefined = compares ? new Map() : undefined;
       const context: Record<string, unknown> = {};
       for (const [name, { type, optional }] of types) {
         if (!uses.has(name)) continue;
@@ -132,17 +133,31 @@ function compileIn(
   };
 }
 
+const comparingFunctions = new Set(['distinct', 'indexOf', 'lastIndexOf', 'contains', 'equivalent', 'intersects']);
+
+/** Whether two values are ever compared for equality, by operator or inside a function. */
+function comparesValues(ast: ASTNode): boolean {
+  let found = false;
+  visitNodes(ast, (node) => {
+    if (node.op === '==' || node.op === '!=' || node.op === 'in') found = true;
+    else if (node.op === 'rcall' && comparingFunctions.has(node.args[0])) found = true;
+  });
+  return found;
+}
+
 /** The names an expression mentions, anywhere in it. */
 function identifiers(ast: ASTNode): Set<string> {
   const found = new Set<string>();
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(visit);
-    else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value) {
-      const node = value as ASTNode;
-      if (node.op === 'id') found.add(node.args);
-      else visit(node.args);
-    }
-  };
-  visit(ast);
+  visitNodes(ast, (node) => {
+    if (node.op === 'id') found.add(node.args);
+  });
   return found;
+}
+
+function visitNodes(value: unknown, visit: (node: ASTNode) => void): void {
+  if (Array.isArray(value)) for (const part of value) visitNodes(part, visit);
+  else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value) {
+    visit(value as ASTNode);
+    visitNodes((value as ASTNode).args, visit);
+  }
 }

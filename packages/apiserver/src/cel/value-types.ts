@@ -29,8 +29,11 @@ type ObjectClass = new () => Record<string, unknown>;
 /** A type of the expression language that stands for a schema node, and how to turn JSON into a value of it. */
 export interface CelType {
   readonly name: string;
-  /** Equal parts of both arguments become the same value, so that comparing objects is comparing references. */
-  convert(value: Json, shared: SharedValues): unknown;
+  /**
+   * With `shared`, equal objects become the same value, so that comparing them is comparing references. Expressions that compare
+   * nothing go without.
+   */
+  convert(value: Json, shared: SharedValues | undefined): unknown;
 }
 
 /** Values already made during one evaluation, by type and canonical text. */
@@ -117,15 +120,15 @@ export class TypeRegistry {
       convert(value, shared) {
         const object = asObject(value);
         if (!object) return value;
-        const key = `${name}${canonical(object)}`;
-        const known = shared.get(key);
+        const key = shared ? `${name}${canonical(object)}` : '';
+        const known = shared?.get(key);
         if (known !== undefined) return known;
         const result = new objectClass();
         for (const { source, field, type } of members) {
           const member = object[source];
           if (member !== undefined) result[field] = type.convert(member, shared);
         }
-        shared.set(key, result);
+        shared?.set(key, result);
         return result;
       },
     };

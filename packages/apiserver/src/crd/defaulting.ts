@@ -42,7 +42,7 @@ function fill(value: Json, schema: Schema): void {
     const items = schema.items;
     if (!items) return;
     for (const [index, item] of value.entries()) {
-      if (isUnwantedNull(item, items) && items.default !== undefined) value[index] = structuredClone(items.default);
+      if (isUnwantedNull(item, items) && items.default !== undefined) value[index] = copied(items.default);
       fill(value[index]!, items);
     }
     return;
@@ -52,14 +52,21 @@ function fill(value: Json, schema: Schema): void {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined || property.default === null) continue;
     if (object[name] === undefined || isUnwantedNull(object[name], property)) {
-      object[name] = structuredClone(property.default);
+      object[name] = copied(property.default);
     }
   }
   for (const [name, member] of Object.entries(object)) {
     const declared = memberSchema(schema, name);
     if (!declared) continue;
-    if (isUnwantedNull(member, declared) && declared.default !== undefined)
-      object[name] = structuredClone(declared.default);
+    if (isUnwantedNull(member, declared) && declared.default !== undefined) object[name] = copied(declared.default);
     fill(object[name]!, declared);
   }
+}
+
+/** Several times as fast as `structuredClone` on the small values defaults are. */
+function copied(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copied);
+  const object = asObject(value);
+  if (!object) return value;
+  return Object.fromEntries(Object.entries(object).map(([key, member]) => [key, copied(member)]));
 }

@@ -3,9 +3,8 @@ import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { invalidValue, notSupported, required } from './field-errors.ts';
-import { asList, asObject, asObjects, asText, defaultText, ensureObject } from './json-access.ts';
-import { immutable } from './limits.ts';
+import { immutableText, invalidValue, notSupported, required } from './field-errors.ts';
+import { asList, asObject, asObjects, asText, defaultText, ensureObject, sameValue } from './json-access.ts';
 import { dnsSubdomain, pathSegment } from './names.ts';
 import { validateSelector } from './selectors.ts';
 
@@ -15,8 +14,7 @@ function validateRules(object: ApiObject, namespaced: boolean): FieldError[] {
   return asObjects(object['rules']).flatMap((rule, index) => {
     const at = `rules[${index}]`;
     const errors: FieldError[] = [];
-    if (asList(rule['verbs']).length === 0)
-      errors.push(required(`${at}.verbs`, 'verbs must contain at least one value'));
+    if (asList(rule['verbs']).length === 0) errors.push(required(`${at}.verbs`));
     if (asList(rule['nonResourceURLs']).length > 0) {
       if (namespaced) {
         errors.push(
@@ -139,9 +137,9 @@ function bindingStrategy(roleKinds: readonly string[], namespaced: boolean): Str
     applyDefaults: defaultBinding,
     validate: (object) => validateBinding(object, roleKinds, namespaced),
     validateUpdate: (object, previous) => {
-      const changed = immutable(object as unknown as JsonObject, previous as unknown as JsonObject, '', [
-        'roleRef',
-      ]).map((error) => ({ ...error, detail: error.detail.replace('field is immutable', 'cannot change roleRef') }));
+      const role = asObject(object['roleRef']) ?? {};
+      const shown = { APIGroup: asText(role['apiGroup']), Kind: asText(role['kind']), Name: asText(role['name']) };
+      const changed = sameValue(role, previous['roleRef']) ? [] : [invalidValue('roleRef', shown, immutableText)];
       return [...validateBinding(object, roleKinds, namespaced), ...changed];
     },
     cells: (object, now) => {
