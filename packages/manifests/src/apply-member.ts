@@ -14,7 +14,7 @@ import type { AppliedMemo } from './applied-memo.ts';
 import type { HealthRules } from './health-rules.ts';
 import { refOf, refText } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
-import { isMember, isMembershipLabel, otherOwner, type Membership } from './membership.ts';
+import { isMember, isMembershipLabel, isShared, otherOwner, type Membership } from './membership.ts';
 import type { MemberResult } from './member-result.ts';
 import { isAppliedAlready } from './owned-fields.ts';
 
@@ -142,10 +142,11 @@ async function configure(
   context: MemberContext,
 ): Promise<MemberResult> {
   await adoptOwnUpdates(kind, live, context);
+  const shared = context.adoption !== 'AdoptAll' && isShared(live, context.membership);
   try {
     const applied = await context.client.apply(config, {
       fieldManager: context.fieldManager,
-      force: true,
+      force: !shared,
       signal: context.signal,
     });
     context.memo.remember(applied, config, context.fieldManager);
@@ -153,6 +154,12 @@ async function configure(
     const action = applied.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'configured';
     return settled(action, applied, context);
   } catch (error) {
+    if (shared && isConflict(error)) {
+      throw new Error(
+        `is a member of another set too, which wants other values: ${(error as Error).message}; take it out of one of them, or set the adoption policy to AdoptAll`,
+        { cause: error },
+      );
+    }
     if (!isImmutableRefusal(error)) throw error;
     if (!mayRecreate(config)) {
       throw new Error(
@@ -210,7 +217,7 @@ function adoptionRefusal(live: DeepReadonly<KubeObject>, context: MemberContext)
   if (context.adoption === 'MustMatch') {
     return 'exists already and does not belong to this set; delete it, rename the member, or allow adoption';
   }
-  const owner = otherOwner(live, context.membership);
+  const owner = otherOwner(live);
   return owner
     ? `exists already and belongs to ${owner}; remove it there first, or allow adoption of everything`
     : undefined;

@@ -54,6 +54,7 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
   };
 
   const kinds = await resolveKinds(client, waves, signal);
+  const defined = kindsDefinedBySet(waves);
   if (options.preflight) {
     const refused = await preflight(waves, kinds, context, concurrency);
     if (refused.length > 0) return { state: 'failed', members: fillPending(waves, refused), wave: 'preflight' };
@@ -67,7 +68,7 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       : wave.objects;
     if (members.length === 0) continue;
     // A definition applied in an earlier wave may have made a kind known.
-    await resolveMissing(client, members, kinds, signal);
+    await resolveMissing(client, members, kinds, signal, defined);
     const known = members.filter(
       (object) =>
         kinds.get(kindKey(object))?.kind !== undefined && !scopeProblem(object, kinds.get(kindKey(object))!.kind!),
@@ -84,7 +85,13 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       if (!resolved.kind) return { ref, action: 'failed', message: resolved.problem };
       const problem = scopeProblem(object, resolved.kind);
       if (problem) return { ref, action: 'failed', message: problem };
-      return await applyMember(object, resolved.kind, live.get(refKey(ref)), context);
+      const result = await applyMember(object, resolved.kind, live.get(refKey(ref)), context);
+      // Between "established" and "served" there is a moment.
+      return result.action === 'failed' &&
+        defined.has(kindKey(object)) &&
+        /could not find the requested resource/.test(result.message ?? '')
+        ? { ref, action: 'waiting', message: 'its definition is not served yet' }
+        : result;
     });
     results.push(...outcome);
     if (outcome.some((result) => result.action === 'failed')) {
@@ -122,16 +129,47 @@ async function resolveKinds(
   return kinds;
 }
 
+/** Kinds whose definitions are members themselves: known once those are applied, without asking discovery again. */
+function kindsDefinedBySet(waves: readonly Wave[]): Map<string, Kind> {
+  const kinds = new Map<string, Kind>();
+  for (const object of waves.flatMap((wave) => wave.objects)) {
+    if (object.kind !== 'CustomResourceDefinition') continue;
+    const spec = object['spec'] as
+      | { group?: string; scope?: string; names?: { kind?: string; plural?: string }; versions?: { name?: string }[] }
+      | undefined;
+    const { group, names } = spec ?? {};
+    if (!group || !names?.kind || !names.plural) continue;
+    for (const { name: version = '' } of spec?.versions ?? []) {
+      const apiVersion = `${group}/${version}`;
+      kinds.set(`${apiVersion}/${names.kind}`, {
+        group,
+        version,
+        kind: names.kind,
+        plural: names.plural,
+        scope: spec?.scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+        apiVersion,
+      });
+    }
+  }
+  return kinds;
+}
+
 async function resolveMissing(
   client: Client,
   objects: readonly KubeObject[],
   kinds: Map<string, ResolvedKind>,
   signal?: AbortSignal,
+  defined?: ReadonlyMap<string, Kind>,
 ): Promise<void> {
   const unknown = new Map(
     objects.filter((object) => !kinds.get(kindKey(object))?.kind).map((object) => [kindKey(object), object]),
   );
   for (const [key, { apiVersion, kind }] of unknown) {
+    const known = defined?.get(key);
+    if (known) {
+      kinds.set(key, { kind: known });
+      continue;
+    }
     try {
       kinds.set(key, { kind: await client.resolve(apiVersion, kind, { signal }) });
     } catch (error) {

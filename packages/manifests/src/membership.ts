@@ -33,17 +33,17 @@ export function isMember(object: Labelled, membership: Membership): boolean {
   return object.metadata.labels?.[membership.label] !== undefined;
 }
 
-/** Who else claims an object, in words; `undefined` when nobody does. */
-export function otherOwner(object: Labelled, membership: Membership): string | undefined {
+/** Who else manages an object as a whole, in words; `undefined` when nobody does. */
+export function otherOwner(object: Labelled): string | undefined {
   const controller = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller) return `${controller.kind} ${controller.name}`;
-  const label = Object.keys(object.metadata.labels ?? {}).find(
-    (key) => key.startsWith(prefix) && key !== membership.label,
-  );
-  if (label) return `another set (label ${label})`;
   const release = object.metadata.annotations?.['meta.helm.sh/release-name'];
-  if (release) return `Helm release ${release}`;
-  return undefined;
+  return release ? `Helm release ${release}` : undefined;
+}
+
+/** Whether the object is a member of another set too. Two sets may share an object as long as they agree about its fields. */
+export function isShared(object: Labelled, membership: Membership): boolean {
+  return Object.keys(object.metadata.labels ?? {}).some((key) => key.startsWith(prefix) && key !== membership.label);
 }
 
 /** Whether a label is one of the marks of sets. */

@@ -78,7 +78,7 @@ async function isInForce({ client }: TestCluster, wish: Wish): Promise<boolean> 
     operand.status?.observedGeneration !== operand.metadata.generation
   )
     return false;
-  if ((operand.status.carryOver ?? []).length > 0) return false;
+  if ((operand.status?.carryOver ?? []).length > 0) return false;
   const sets = await Array.fromAsync(client.list(ClusterActiveOperand));
   const wanted = new Set([...wish.steadyState, ...(wish.postInstall ?? [])].map((object) => object.metadata.name));
   const present = (
@@ -136,7 +136,7 @@ const scenarios = [
 ];
 
 describe.skipIf(onReference)('an operator that dies at any request', () => {
-  test.each(scenarios)('$name', { timeout: 120_000 }, async (each) => {
+  test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
     const result = await sweepCrashes(each);
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
