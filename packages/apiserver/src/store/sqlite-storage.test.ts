@@ -41,13 +41,14 @@ test('a store opened again has its objects, its counter and its history', () => 
   second.close();
 });
 
-test('two stores at once on one file: what was written is there without closing', () => {
-  const writer = open();
-  writer.put('configmaps', 'n/a', object('a', '1'));
-  const reader = open();
-  expect(reader.get('configmaps', 'n/a')?.object['data']).toEqual({ value: '1' });
-  reader.close();
-  writer.close();
+test('a second cluster on the same file is told so', () => {
+  const first = open();
+  first.put('configmaps', 'n/a', object('a', '1'));
+  expect(open).toThrow(/cluster\.db is in use by another cluster/);
+  first.close();
+  const second = open();
+  expect(second.get('configmaps', 'n/a')?.object['data']).toEqual({ value: '1' });
+  second.close();
 });
 
 test('compaction keeps the current state and the counter, even when the last change was a deletion', () => {

@@ -20,10 +20,18 @@ export interface SqliteOptions {
  */
 export function sqliteStorage(options: SqliteOptions): Storage {
   mkdirSync(options.directory, { recursive: true });
-  const database = new DatabaseSync(join(options.directory, 'cluster.db'));
+  const file = join(options.directory, 'cluster.db');
+  const database = new DatabaseSync(file);
   // In WAL mode a commit is in the hands of the operating system when it returns; NORMAL leaves out only the disk flush.
+  // Two clusters counting revisions in one file would overwrite each other, hence the lock; it goes with the process.
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; COMMIT');
+  } catch (error) {
+    database.close();
+    if (/locked|busy/i.test((error as Error).message)) throw new Error(`${file} is in use by another cluster`);
+    throw error;
+  }
   database.exec(`
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${options.survive === 'power' ? 'FULL' : 'NORMAL'};
     CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS changes (
