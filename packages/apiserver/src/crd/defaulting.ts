@@ -37,7 +37,35 @@ function dropNulls(value: Json, schema: Schema, isRoot = false): void {
   }
 }
 
+interface Defaults {
+  readonly own: readonly (readonly [name: string, value: Json])[];
+  /** There is a default here or below, so the values are worth a look. */
+  readonly any: boolean;
+}
+
+const known = new WeakMap<Schema, Defaults>();
+
+function defaultsOf(schema: Schema): Defaults {
+  const found = known.get(schema);
+  if (found) return found;
+  const properties = Object.entries(schema.properties ?? {});
+  const own = properties.flatMap(([name, { default: value }]) => (value == null ? [] : [[name, value] as const]));
+  const below = [
+    ...properties.map(([, property]) => property),
+    ...(schema.items ? [schema.items] : []),
+    ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
+  ];
+  const made: Defaults = {
+    own,
+    any: own.length > 0 || below.some((nested) => nested.default !== undefined || defaultsOf(nested).any),
+  };
+  known.set(schema, made);
+  return made;
+}
+
 function fill(value: Json, schema: Schema): void {
+  const defaults = defaultsOf(schema);
+  if (!defaults.any) return;
   if (Array.isArray(value)) {
     const items = schema.items;
     if (!items) return;
@@ -49,10 +77,9 @@ function fill(value: Json, schema: Schema): void {
   }
   const object: JsonObject | undefined = asObject(value);
   if (!object) return;
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    if (property.default === undefined || property.default === null) continue;
-    if (object[name] === undefined || isUnwantedNull(object[name], property)) {
-      object[name] = copied(property.default);
+  for (const [name, fallback] of defaults.own) {
+    if (object[name] === undefined || isUnwantedNull(object[name], schema.properties![name])) {
+      object[name] = copied(fallback);
     }
   }
   for (const [name, member] of Object.entries(object)) {
