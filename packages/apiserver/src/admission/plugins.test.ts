@@ -198,3 +198,41 @@ test('an expression that fails denies, unless the policy ignores failures', asyn
   await setup.admin.patch(`${POLICIES}/validatingadmissionpolicies/vap`, { spec: { failurePolicy: 'Ignore' } });
   expect((await setup.admin.post(CONFIG_MAPS, configMap('a', { b: 'c' }))).status).toBe(201);
 });
+
+test('claims and Ingresses without a class get the default one', async () => {
+  await using setup = await prepared();
+  const storageClass = (name: string, isDefault: boolean) => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name, annotations: { 'storageclass.kubernetes.io/is-default-class': String(isDefault) } },
+    provisioner: 'e.com/disks',
+  });
+  await setup.admin.post('/apis/storage.k8s.io/v1/storageclasses', storageClass('fast', true));
+  await setup.admin.post('/apis/storage.k8s.io/v1/storageclasses', storageClass('slow', false));
+  const claim = (name: string, spec: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+  });
+  const claims = '/api/v1/namespaces/wh1/persistentvolumeclaims';
+  expect((await setup.admin.post(claims, claim('a'))).body['spec'].storageClassName).toBe('fast');
+  const chosen = await setup.admin.post(claims, claim('b', { storageClassName: 'slow' }));
+  expect(chosen.body['spec'].storageClassName).toBe('slow');
+  const none = await setup.admin.post(claims, claim('c', { storageClassName: '' }));
+  expect(none.body['spec'].storageClassName).toBe('');
+
+  await setup.admin.post('/apis/networking.k8s.io/v1/ingressclasses', {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IngressClass',
+    metadata: { name: 'edge', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
+    spec: { controller: 'e.com/edge' },
+  });
+  const ingress = await setup.admin.post('/apis/networking.k8s.io/v1/namespaces/wh1/ingresses', {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'i' },
+    spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } },
+  });
+  expect(ingress.body['spec'].ingressClassName).toBe('edge');
+});

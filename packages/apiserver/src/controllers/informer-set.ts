@@ -74,7 +74,7 @@ export class InformerSet {
     return [...this.#members.values()].map((member) => member.resource);
   }
 
-  /** Resolves when no informer waits for its first list. */
+  /** Resolves when no informer waits for the answer to its first list. */
   async synced(): Promise<void> {
     for (;;) {
       const waiting = [...this.#members.values()].filter((member) => !member.informer.isSynced);
@@ -83,7 +83,7 @@ export class InformerSet {
       }
       await Promise.all(waiting.map((member) => member.informer.synced()));
       if (waiting.every((member) => !member.informer.isSynced)) {
-        // Only informers of resources that vanished are left; the set drops them on the next resource change.
+        // Only informers whose list fails are left: they try again on their own.
         return;
       }
     }

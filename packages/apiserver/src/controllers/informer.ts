@@ -1,4 +1,3 @@
-import { ApiError } from '../api-error.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { CollectionAddress, LocalClient } from '../local-client.ts';
 import type { ApiObject } from '../object.ts';
@@ -81,7 +80,7 @@ export class Informer {
     return this.#isSynced;
   }
 
-  /** Resolves when the first list has arrived, or the informer was stopped. */
+  /** Resolves when the first list has arrived or failed, or the informer was stopped. */
   synced(): Promise<void> {
     return this.#synced;
   }
@@ -130,14 +129,12 @@ export class Informer {
       this.#watchFrom(list.resourceVersion);
       this.#isSynced = true;
       this.#markSynced();
-    } catch (error) {
+    } catch {
       if (this.#stopped) {
         return;
       }
-      // A resource that is no longer served will be dropped by the set that owns this informer.
-      if (error instanceof ApiError && error.status.code === 404) {
-        this.#markSynced();
-      }
+      // Nobody waits for this one any longer: a resource that is gone, or whose conversion webhook is down, must not hold up the rest.
+      this.#markSynced();
       this.#timer = this.#clock.schedule(RELIST_DELAY_MS, () => void this.#list());
     }
   }
