@@ -239,6 +239,7 @@ test('row 6: an error event as the very last bytes of a stream makes one reconne
   await clock.advance(2_000);
   server.endWatches();
   await clock.advance(2_000);
+  server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
   const status = { kind: 'Status', code: 410, reason: 'Expired' };
   handlers[0]!.data(Buffer.from(JSON.stringify({ type: 'ERROR', object: status })));
   handlers[0]!.end();
