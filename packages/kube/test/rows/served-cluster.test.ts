@@ -8,6 +8,7 @@ import {
   createCache,
   createClient,
   defineKind,
+  type KubeObject,
   type ObjectOf,
   Secret,
 } from '../../src/index.ts';
