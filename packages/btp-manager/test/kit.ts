@@ -1,7 +1,19 @@
-import { findCondition, Namespace, newObject, Secret, type KubeObject } from '@slipway/kube';
-import { testCluster, type TestCluster, type TestClusterOptions } from '@slipway/testing';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCondition, Namespace, newObject, Secret, systemClock, type KubeObject } from '@slipway/kube';
+import {
+  onReference,
+  testCluster,
+  type TestCluster,
+  type TestClusterOptions,
+  type TestManager,
+} from '@slipway/testing';
 
 import { BtpOperator } from '../src/api.ts';
+import { makeCa, makeLeaf } from '../src/certificates/issue-certificates.ts';
+import { ModuleLoader } from '../src/resources/load.ts';
+import { manifestsDir } from '../src/resources/manifests-dir.ts';
 import { btpOperatorController, type BtpManagerOptions } from '../src/btp-operator/controller.ts';
 import { realWorkDone } from './real-work.ts';
 import { settingsFromFlags, withConfigMap, type Settings } from '../src/settings/settings.ts';
@@ -10,10 +22,50 @@ export const primary = { namespace: 'kyma-system', name: 'btpoperator' };
 export const encode = (text: string): string => Buffer.from(text).toString('base64');
 export const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString('utf8');
 
-/** The defaults with small keys: RSA 4096 costs seconds. */
-export const testSettings = (data: Record<string, string> = {}): Settings => ({
-  ...withConfigMap(settingsFromFlags(), { RsaKeyBits: '2048', ...data }).settings,
-});
+/** A copy of the module's files that a test may change. */
+export async function moduleCopy(): Promise<{ folder: string; data: Record<string, string> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'btp-module-'));
+  await cp(manifestsDir, folder, { recursive: true });
+  // No service operator runs in tests. Its webhooks are configured as they should be, but not called for test objects.
+  const webhooks = join(folder, 'module-resources', 'apply', 'webhooks.yml');
+  const text = await readFile(webhooks, 'utf8');
+  const selector = 'objectSelector: { matchLabels: { admission: wanted } }';
+  await writeFile(webhooks, text.replaceAll(/^( +)failurePolicy/gm, `$1${selector}\n$1failurePolicy`));
+  return {
+    folder,
+    data: {
+      ChartPath: join(folder, 'module-chart', 'chart'),
+      ResourcesPath: join(folder, 'module-resources'),
+      ManagerResourcesPath: join(folder, 'manager-resources'),
+    },
+  };
+}
+
+const sharedModule = await moduleCopy();
+/** Keeps the parsed files from test to test. */
+const sharedLoader = new ModuleLoader();
+
+/** The defaults with small keys (RSA 4096 costs seconds) and webhooks that leave test objects alone. */
+export const testSettings = (data: Record<string, string> = {}): Settings =>
+  withConfigMap(settingsFromFlags(), { RsaKeyBits: '2048', ...sharedModule.data, ...data }).settings;
+
+const startMs = onReference ? systemClock.now() : Date.UTC(2026, 0, 1);
+const seededCa = await makeCa(testSettings(), startMs, 'seed');
+const seededLeaf = await makeLeaf(seededCa, testSettings(), startMs);
+
+/** Certificates as an earlier run of the manager would have left them: making keys is what takes longest. */
+export function seededCertificates(): KubeObject[] {
+  const secret = (name: string, data: Record<string, string>) =>
+    newObject(Secret, {
+      metadata: { namespace: 'kyma-system', name, labels: { 'app.kubernetes.io/managed-by': 'btp-manager' } },
+      type: 'Opaque',
+      data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encode(value)])),
+    });
+  return [
+    secret('ca-server-cert', { 'ca.crt': seededCa.certificate, 'ca.key': seededCa.privateKey }),
+    secret('webhook-server-cert', { 'tls.crt': seededLeaf.certificate, 'tls.key': seededLeaf.privateKey }),
+  ];
+}
 
 export function btpOperator(metadata: Partial<BtpOperator['metadata']> = {}): BtpOperator {
   return newObject(BtpOperator, { metadata: { ...primary, ...metadata } } as never);
@@ -40,9 +92,9 @@ export function requiredSecret(data: Record<string, string> = {}, labels?: Recor
 
 export const namespace = (name: string): KubeObject => newObject(Namespace, { metadata: { name } });
 
-/** A cluster with the namespace and, unless told otherwise, the required Secret. */
+/** A cluster with the namespace, certificates and, unless told otherwise, the required Secret. */
 export async function btpCluster(
-  objects: readonly KubeObject[] = [requiredSecret()],
+  objects: readonly KubeObject[] = [requiredSecret(), ...seededCertificates()],
   options: TestClusterOptions = {},
 ): Promise<TestCluster> {
   const cluster = await testCluster({
@@ -81,6 +133,7 @@ export function btpController(options: Partial<BtpManagerOptions> = {}) {
   return btpOperatorController({
     images: { serviceOperator: 'operator.example/sap-btp-service-operator:v1' },
     settings: testSettings(),
+    loader: sharedLoader,
     ...options,
   });
 }
@@ -134,3 +187,52 @@ export async function isGone(cluster: TestCluster, withinMs = 3_600_000): Promis
     throw new Error(`${(error as Error).message}; it has ${reasonIn(last)}: ${messageIn(last)}`, { cause: error });
   }
 }
+
+/** A manager at work on a cluster whose module is ready. */
+export async function readyCluster(
+  controllerOptions: Partial<BtpManagerOptions> = {},
+  objects?: readonly KubeObject[],
+): Promise<TestCluster & { readonly manager: TestManager }> {
+  const cluster = await btpCluster(objects);
+  const manager = await cluster.run([btpController(controllerOptions)]);
+  await cluster.client.create(btpOperator());
+  await reaches(cluster, 'ReconcileSucceeded');
+  return { ...cluster, manager };
+}
+
+/** Every (state, reason) a BtpOperator went through, in order. Embedded cluster only. */
+export function watchReasons(cluster: TestCluster): string[] {
+  const seen: string[] = [];
+  cluster.embedded!.observe(({ storageId, type, object }) => {
+    if (storageId !== 'btpoperators.operator.kyma-project.io' || type === 'DELETED') return;
+    const btp = object as unknown as BtpOperator;
+    const entry = `${btp.status?.state ?? ''}/${reasonIn(btp) ?? ''}`;
+    if (entry !== '/' && seen.at(-1) !== entry) seen.push(entry);
+  });
+  return seen;
+}
+
+export function serviceInstance(name: string, metadata: Record<string, unknown> = {}): KubeObject {
+  return {
+    apiVersion: 'services.cloud.sap.com/v1',
+    kind: 'ServiceInstance',
+    metadata: { namespace: 'default', name, ...metadata },
+    spec: { serviceOfferingName: 'xsuaa', servicePlanName: 'application' },
+  };
+}
+
+export function serviceBinding(
+  name: string,
+  metadata: Record<string, unknown> = {},
+  spec: Record<string, unknown> = {},
+): KubeObject {
+  return {
+    apiVersion: 'services.cloud.sap.com/v1',
+    kind: 'ServiceBinding',
+    metadata: { namespace: 'default', name, ...metadata },
+    spec: { serviceInstanceName: 'instance', ...spec },
+  };
+}
+
+/** What the service operator puts on its objects; nobody takes it off in tests unless they do it themselves. */
+export const held = { finalizers: ['services.cloud.sap.com/sap-btp-finalizer'] };

@@ -26,6 +26,8 @@ export interface BtpManagerOptions {
   readonly settings?: Settings;
   /** Which BtpOperator represents the module. Default `fixed`: `kyma-system/btpoperator`. */
   readonly singleton?: 'fixed' | 'oldest';
+  /** Reads the files of the module. Default: one of its own. */
+  readonly loader?: ModuleLoader;
 }
 
 /** The controller of BtpOperators: woken by them, the required Secret, the settings, every module resource, and service resources that go. */
@@ -38,7 +40,7 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
     baseSettings: settings,
     images,
     singleton,
-    loader: new ModuleLoader(),
+    loader: options.loader ?? new ModuleLoader(),
     memo: new AppliedMemo(),
     membership,
     members: new MemberWatch((event) =>

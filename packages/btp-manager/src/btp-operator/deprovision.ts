@@ -1,4 +1,4 @@
-import { kubeTime, type DeepReadonly } from '@slipway/kube';
+import type { DeepReadonly } from '@slipway/kube';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
 import type { BtpOperator } from '../api.ts';
@@ -8,7 +8,7 @@ import { keepAlive } from './provision.ts';
 import { removeModule } from './remove-module.ts';
 import type { BtpRun } from './run.ts';
 import { countOf, listServiceResources } from './service-resources.ts';
-import { reasonOf, setProgress, setReason, stateOf } from './status.ts';
+import { reasonOf, setProgress, setReason, stateOf, timeText } from './status.ts';
 import { softDelete } from './soft-delete.ts';
 
 /** How soon to look again at something that is being deleted; the event of its end usually comes first. */
@@ -54,12 +54,12 @@ export async function deprovision(run: BtpRun): Promise<Requeue | undefined> {
   // 11. The resources of the module go, then the finalizer.
   const { clock } = run.context;
   if (run.btp.status?.removalStartedAt === undefined)
-    await setProgress(run, { removalStartedAt: kubeTime(clock.now()) });
+    await setProgress(run, { removalStartedAt: timeText(clock.now()) });
   const removal = await removeModule(run);
   if (removal.state === 'blocked') return requeueAfter(0);
   if (removal.state === 'waiting') {
     const { deleteRequestTimeoutMs } = run.settings;
-    const startedMs = Date.parse(run.btp.status?.removalStartedAt ?? kubeTime(clock.now()));
+    const startedMs = Date.parse(run.btp.status?.removalStartedAt ?? timeText(clock.now()));
     if (clock.now() < startedMs + deleteRequestTimeoutMs) return requeueAfter(soonMs);
     await setReason(run, 'ResourceRemovalFailed', `Unable to remove installed resources: ${removal.what}`, {
       removalStartedAt: undefined,

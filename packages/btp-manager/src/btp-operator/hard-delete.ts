@@ -1,9 +1,9 @@
-import { isTimeout, kubeTime, type Kind } from '@slipway/kube';
+import { isTimeout, type Kind } from '@slipway/kube';
 
 import { ServiceBinding, ServiceInstance, type ServiceResource } from '../api.ts';
 import type { BtpRun } from './run.ts';
 import { countOf, listServiceResources } from './service-resources.ts';
-import { setProgress } from './status.ts';
+import { setProgress, timeText } from './status.ts';
 
 export type HardDeleteOutcome =
   | { readonly state: 'done' }
@@ -21,8 +21,8 @@ export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
     const found = await listServiceResources(run);
     if (countOf(found) === 0) return { state: 'done' };
     if (run.btp.status?.hardDeleteStartedAt === undefined)
-      await setProgress(run, { hardDeleteStartedAt: kubeTime(clock.now()) });
-    const startedMs = Date.parse(run.btp.status?.hardDeleteStartedAt ?? kubeTime(clock.now()));
+      await setProgress(run, { hardDeleteStartedAt: timeText(clock.now()) });
+    const startedMs = Date.parse(run.btp.status?.hardDeleteStartedAt ?? timeText(clock.now()));
     const leftMs = startedMs + hardDeleteTimeoutMs - clock.now();
     const what = `${found.instances.length} instance(s) and ${found.bindings.length} binding(s) are left`;
     if (leftMs <= 0) return { state: 'failed', why: `${what} after the time limit of the hard delete` };

@@ -1,4 +1,4 @@
-import { Deployment, kubeTime } from '@slipway/kube';
+import { Deployment } from '@slipway/kube';
 import type { SetResult } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
@@ -10,7 +10,7 @@ import { findDrift, noteDrift, removeStaleClusterId, removeSuperseded } from './
 import { applyFailure, applyModule, checkConsistency, prepareModule, waitText } from './install.ts';
 import { deleteOutdated } from './outdated.ts';
 import type { BtpRun } from './run.ts';
-import { orRefuse, reasonOf, setProgress, setReason, stateOf } from './status.ts';
+import { orRefuse, reasonOf, setProgress, setReason, stateOf, timeText } from './status.ts';
 
 /**
  * Steps 5 to 11 of provisioning, which are also those of an update and of a look at a ready module. A refusal ends it; the
@@ -93,8 +93,8 @@ async function waitForReadiness(run: BtpRun, result: SetResult, failure: Reason)
   const { clock } = run.context;
   const { readyTimeoutMs, readyCheckIntervalMs } = run.settings;
   const since = run.btp.status?.waitingSince;
-  if (since === undefined) await setProgress(run, { waitingSince: kubeTime(clock.now()) });
-  const leftMs = Date.parse(run.btp.status?.waitingSince ?? kubeTime(clock.now())) + readyTimeoutMs - clock.now();
+  if (since === undefined) await setProgress(run, { waitingSince: timeText(clock.now()) });
+  const leftMs = Date.parse(run.btp.status?.waitingSince ?? timeText(clock.now())) + readyTimeoutMs - clock.now();
   if (leftMs <= 0) {
     throw new Refusal(failure, `timed out while waiting for resources readiness: ${waitText(result)}`);
   }

@@ -9,6 +9,11 @@ export type Progress = {
   [K in 'chartVersion' | 'waitingSince' | 'hardDeleteStartedAt' | 'removalStartedAt']?: string | undefined;
 };
 
+/** How moments stand in the status: to the millisecond, so that a limit counts from when it really began. */
+export function timeText(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
 export function reasonOf(btp: BtpOperator): Reason | undefined {
   const reason = findCondition(btp, 'Ready')?.reason;
   return isReason(reason) ? reason : undefined;

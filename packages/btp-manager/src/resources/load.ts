@@ -39,9 +39,17 @@ export class ModuleLoader {
       outdated: await readObjects(files.outdated),
       networkPolicies: await readObjects(files.networkPolicies),
     };
+    refuseContradiction(loaded);
     this.#known = { stamp, files: loaded };
     return loaded;
   }
+}
+
+/** An object that is applied and deleted in turn would keep the manager busy for ever. */
+function refuseContradiction({ apply, outdated }: ModuleFiles): void {
+  const kept = new Set(apply.map((object) => `${object.kind} ${object.metadata.name}`));
+  const both = outdated.map((object) => `${object.kind} ${object.metadata.name}`).find((name) => kept.has(name));
+  if (both) throw new Refusal('InconsistentChart', `${both} is among both the resources to apply and those to delete`);
 }
 
 /** `*.yml` and `*.yaml` of a folder, not of folders in it, in byte order of their names. */

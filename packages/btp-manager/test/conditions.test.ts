@@ -1,0 +1,244 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigMap, newObject, Pod, Secret } from '@slipway/kube';
+import { onReference, type TestCluster } from '@slipway/testing';
+import { describe, expect, test } from 'vitest';
+
+import { reasons, type ReasonRow } from '../src/reasons.ts';
+import {
+  btpCluster,
+  btpController,
+  btpOperator,
+  encode,
+  messageIn,
+  moduleCopy,
+  namespace,
+  reaches,
+  readyCluster,
+  requiredSecret,
+  seededCertificates,
+  testSettings,
+} from './kit.ts';
+
+const system = (name: string) => ({ namespace: 'kyma-system', name });
+
+/** The server refuses these requests of the manager from now on. */
+const forbid = (cluster: TestCluster, match: object) =>
+  cluster.embedded!.faults.add({ match, action: { type: 'error', status: 403, reason: 'Forbidden', message: 'no' } });
+
+const changeSecret = (cluster: TestCluster, values: Record<string, string>) =>
+  cluster.client.patch(Secret, system('sap-btp-manager'), {
+    type: 'merge',
+    body: { data: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, encode(value)])) },
+  });
+
+// Rows 1 and 6: step 11 of provisioning. Rows 2, 3, 4, 5, 8, 9 and 15: updating.test.ts. Rows 7, 10, 11, 26 and 29:
+// deprovisioning.test.ts. Rows 22, 28 and 30: steps 6a, 5a and 3a of provisioning. The rest is here.
+describe.skipIf(onReference)('rows of the table of conditions', () => {
+  test('row 12, AnnotatingSecretFailed', async () => {
+    await using cluster = await readyCluster();
+    const fault = forbid(cluster, { verb: 'patch', resource: 'secrets', name: 'sap-btp-manager', times: 2, skip: 1 });
+    await changeSecret(cluster, { cluster_id: 'cluster-2' });
+    const failed = await reaches(cluster, 'AnnotatingSecretFailed');
+    expect(failed.status?.state).toBe('Error');
+    // Nothing was changed before the note could be made.
+    const config = await cluster.client.get(ConfigMap, system('sap-btp-operator-config'));
+    expect(config?.data?.['CLUSTER_ID']).toBe('cluster-1');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 14, ChartPathEmpty', async () => {
+    await using cluster = await btpCluster();
+    await cluster.run([btpController({ settings: testSettings({ ChartPath: '' }) })]);
+    await cluster.client.create(btpOperator());
+    const failed = await reaches(cluster, 'ChartPathEmpty');
+    expect(failed.status?.state).toBe('Error');
+    expect(messageIn(failed)).toContain('--chart-path');
+  });
+
+  test('row 16, DeletionOfOrphanedResourcesFailed', async () => {
+    const stale = newObject(Secret, {
+      metadata: system('sap-btp-operator-clusterid'),
+      data: { INITIAL_CLUSTER_ID: encode('of-an-earlier-installation') },
+    });
+    await using cluster = await btpCluster([requiredSecret(), stale, ...seededCertificates()]);
+    const fault = forbid(cluster, { verb: 'delete', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    expect((await reaches(cluster, 'DeletionOfOrphanedResourcesFailed')).status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+    expect(await cluster.client.get(Secret, system('sap-btp-operator-clusterid'))).toBeUndefined();
+  });
+
+  test('row 17, GettingConfigMapFailed', async () => {
+    await using cluster = await btpCluster();
+    const fault = forbid(cluster, { verb: 'get', resource: 'configmaps', name: 'sap-btp-manager' });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    expect((await reaches(cluster, 'GettingConfigMapFailed')).status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 18, GettingDefaultCredentialsSecretFailed', async () => {
+    await using cluster = await readyCluster();
+    const fault = forbid(cluster, { verb: 'list', resource: 'secrets' });
+    await changeSecret(cluster, { clientid: 'other-client' });
+    expect((await reaches(cluster, 'GettingDefaultCredentialsSecretFailed')).status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 19, GettingSapBtpServiceOperatorClusterIdSecretFailed', async () => {
+    await using cluster = await btpCluster();
+    const fault = forbid(cluster, { verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    const failed = await reaches(cluster, 'GettingSapBtpServiceOperatorClusterIdSecretFailed');
+    expect(failed.status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 20, GettingSapBtpServiceOperatorConfigMapFailed', async () => {
+    await using cluster = await btpCluster();
+    const fault = forbid(cluster, { verb: 'get', resource: 'configmaps', name: 'sap-btp-operator-config' });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    expect((await reaches(cluster, 'GettingSapBtpServiceOperatorConfigMapFailed')).status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 21, InconsistentChart, and a corrected file is read again', async () => {
+    const { folder, data } = await moduleCopy();
+    const file = join(folder, 'module-resources', 'apply', 'extra.yml');
+    await writeFile(file, 'apiVersion: v1\nkind: ConfigMap\n');
+    await using cluster = await btpCluster();
+    await cluster.run([btpController({ settings: testSettings(data) })]);
+    await cluster.client.create(btpOperator());
+    const failed = await reaches(cluster, 'InconsistentChart');
+    expect(failed.status?.state).toBe('Error');
+    expect(messageIn(failed)).toContain('extra.yml, document 1, line 1');
+    await writeFile(file, '');
+    await reaches(cluster, 'ReconcileSucceeded', { withinMs: 310_000 });
+  });
+
+  test('row 23, PreparingInstallInfoFailed', async () => {
+    const { folder, data } = await moduleCopy();
+    const file = join(folder, 'module-resources', 'apply', 'deployment.yml');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('name: manager\n', 'name: somebody-else\n'));
+    await using cluster = await btpCluster();
+    await cluster.run([btpController({ settings: testSettings(data) })]);
+    await cluster.client.create(btpOperator());
+    const failed = await reaches(cluster, 'PreparingInstallInfoFailed');
+    expect(failed.status?.state).toBe('Error');
+    expect(messageIn(failed)).toContain('has no container "manager"');
+  });
+
+  test('row 24, ProvisioningFailed: the server refuses a resource', async () => {
+    await using cluster = await btpCluster();
+    const fault = forbid(cluster, { verb: 'patch', resource: 'clusterroles' });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    const failed = await reaches(cluster, 'ProvisioningFailed');
+    expect(failed.status?.state).toBe('Error');
+    expect(messageIn(failed)).toContain('failed to apply module resources: ClusterRole');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded', { withinMs: 310_000 });
+  });
+
+  test('row 25, ReconcileFailed: the same in a ready module', async () => {
+    await using cluster = await readyCluster();
+    const fault = forbid(cluster, { verb: 'patch', resource: 'secrets', name: 'sap-btp-service-operator' });
+    await changeSecret(cluster, { clientid: 'other-client' });
+    const failed = await reaches(cluster, 'ReconcileFailed');
+    expect(failed.status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+  });
+
+  test('row 26, ResourceRemovalFailed: what is superseded cannot be removed', async () => {
+    await using cluster = await readyCluster({}, [namespace('creds'), requiredSecret(), ...seededCertificates()]);
+    const fault = forbid(cluster, { verb: 'delete', resource: 'secrets', name: 'sap-btp-service-operator' });
+    await changeSecret(cluster, { credentials_namespace: 'creds' });
+    expect((await reaches(cluster, 'ResourceRemovalFailed')).status?.state).toBe('Error');
+    fault.remove();
+    await reaches(cluster, 'ReconcileSucceeded');
+    expect(await cluster.client.get(Secret, system('sap-btp-service-operator'))).toBeUndefined();
+  });
+
+  test('a pod that refused to start with an old cluster id is restarted', async () => {
+    await using cluster = await readyCluster();
+    const { client } = cluster;
+    // A pod nobody runs, so that its condition stays as it is put.
+    const key = system('refused-to-start');
+    await client.create(
+      newObject(Pod, {
+        metadata: { ...key, labels: { 'app.kubernetes.io/instance': 'sap-btp-operator' } },
+        spec: { schedulingGates: [{ name: 'test/gate' }], containers: [{ name: 'manager', image: 'x' }] },
+      }),
+    );
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    await client.patch(Pod, key, { type: 'merge', body: { status: { conditions } } }, { subresource: 'status' });
+    await client.create(
+      newObject(Secret, {
+        metadata: system('sap-btp-operator-clusterid'),
+        data: { INITIAL_CLUSTER_ID: encode('somebody-else') },
+      }),
+    );
+    await changeSecret(cluster, { clientid: 'wakes-the-manager' });
+    await cluster.eventually('the pod is gone', async () => !(await client.get(Pod, key)), { withinMs: 60_000 });
+    const running = (await client.listPage(Pod, { namespace: 'kyma-system' })).items;
+    expect(running.map(({ status }) => status?.phase)).toEqual(['Running']);
+  });
+
+  test('what may pass by itself is tried again soon', async () => {
+    await using cluster = await btpCluster();
+    cluster.embedded!.faults.add({
+      match: { verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid', times: 2 },
+      action: { type: 'error', status: 503, reason: 'ServiceUnavailable' },
+    });
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
+  });
+});
+
+describe('the condition', () => {
+  test.skipIf(onReference)(
+    'keeps lastTransitionTime while Ready stays false, and says which generation it is about',
+    async () => {
+      await using cluster = await btpCluster(seededCertificates());
+      await cluster.run([btpController()]);
+      await cluster.client.create(btpOperator());
+      const missing = await reaches(cluster, 'MissingSecret');
+      await cluster.advance(60_000);
+      await cluster.client.create(requiredSecret({ clientid: '' }));
+      const invalid = await reaches(cluster, 'InvalidSecret');
+      expect(invalid.status?.conditions).toHaveLength(1);
+      expect(invalid.status?.conditions?.[0]?.lastTransitionTime).toBe(
+        missing.status?.conditions?.[0]?.lastTransitionTime,
+      );
+      expect(invalid.status?.conditions?.[0]?.observedGeneration).toBe(1);
+      await changeSecret(cluster, { clientid: 'now-it-is-there' });
+      const ready = await reaches(cluster, 'ReconcileSucceeded');
+      expect(ready.status?.conditions?.[0]?.lastTransitionTime).not.toBe(
+        missing.status?.conditions?.[0]?.lastTransitionTime,
+      );
+    },
+  );
+
+  test('reserved reasons are never set, all others are', async () => {
+    const folder = join(import.meta.dirname, '..', 'src');
+    const files = (await readdir(folder, { recursive: true })).filter((file) => /(?<!\.test)\.ts$/.test(file));
+    const texts = await Promise.all(
+      files.filter((file) => file !== 'reasons.ts').map((file) => readFile(join(folder, file), 'utf8')),
+    );
+    const source = texts.join('\n');
+    for (const [reason, { reserved }] of Object.entries<ReasonRow>(reasons))
+      expect([reason, source.includes(`'${reason}'`)]).toEqual([reason, reserved !== true]);
+  });
+});
