@@ -148,7 +148,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   });
   const resolveService = options.resolveService;
   const reach = { clock, ...(resolveService ? { resolveService } : {}) };
-  const admission = clusterAdmission({ objects, registry, random, ...reach, plugins: [auth.escalationCheck] });
+  const { authorizer, escalationCheck } = auth;
+  const admission = clusterAdmission({ objects, registry, random, authorizer, ...reach, plugins: [escalationCheck] });
   const server = new ApiServer({ registry, store, clock, random, faults, auth, admission });
   const host = options.host ?? '127.0.0.1';
   const pki = options.tls ? await createPki(clock, host) : undefined;
@@ -163,6 +164,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     random,
     mode: options.controllers ?? 'core',
     rootCa: pki?.ca ?? '',
+    serviceAccountTokens: auth.serviceAccountTokens,
     ...(options.log ? { log: options.log } : {}),
     ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
     ...(options.podStage ? { podStage: options.podStage } : {}),

@@ -1,3 +1,4 @@
+import { permissiveAuth, type Authorizer } from '../auth/auth.ts';
 import type { StoredObjects } from '../auth/stored-objects.ts';
 import type { Clock } from '../clock.ts';
 import type { Random } from '../random.ts';
@@ -16,6 +17,8 @@ export interface ClusterAdmissionOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
+  /** Answers `authorizer` in expressions. Default: everything is allowed. */
+  readonly authorizer?: Authorizer;
   /** Where webhooks given as Services listen. Default: nowhere. */
   readonly resolveService?: ServiceResolver;
   /** Give pods a ServiceAccount and mount its token. Default false. */
@@ -29,6 +32,7 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 /** Everything a write passes between decoding and the store, in the order of the real server. */
 export function clusterAdmission(options: ClusterAdmissionOptions): Admission {
   const { objects, registry, clock, random } = options;
+  const authorizer = options.authorizer ?? permissiveAuth.authorizer;
   const client = new WebhookClient({
     clock,
     ...(options.resolveService ? { resolveService: options.resolveService } : {}),
@@ -43,7 +47,7 @@ export function clusterAdmission(options: ClusterAdmissionOptions): Admission {
     defaultClasses(objects),
     storageInUseProtection(),
     ...(options.plugins ?? []),
-    validatingPolicies({ objects, registry }),
-    webhookAdmission({ objects, registry, random, client }),
+    validatingPolicies({ objects, registry, authorizer }),
+    webhookAdmission({ objects, registry, random, client, authorizer }),
   ]);
 }

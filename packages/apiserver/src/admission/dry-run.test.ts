@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtinRegistry } from '../builtin-registry.ts';
+import { permissiveAuth } from '../auth/auth.ts';
 import { systemRandom } from '../random.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import type { AdmissionContext } from './admission.ts';
@@ -31,6 +32,7 @@ test('a webhook stored in older times, with side effects, refuses dry runs', asy
     registry,
     random: systemRandom,
     client: new WebhookClient({ clock: new VirtualClock() }),
+    authorizer: permissiveAuth.authorizer,
   });
   const context: AdmissionContext = {
     operation: 'CREATE',

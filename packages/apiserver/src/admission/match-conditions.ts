@@ -1,4 +1,5 @@
-import { compileRule, type CompiledRule } from '../cel/environment.ts';
+import { RuleCompiler, type CompiledRule } from '../cel/environment.ts';
+import { registerAuthorizer, withAccess, type Access } from './authorizer-library.ts';
 
 export interface MatchCondition {
   readonly name: string;
@@ -15,13 +16,15 @@ const VARIABLES = {
 } as const;
 const compiled = new Map<string, CompiledRule>();
 const REMEMBERED = 1_000;
+let compiler: RuleCompiler | undefined;
 
 /** Compiles an expression of a webhook or a policy; the same text is compiled once. */
 export function compileExpression(text: string, result: 'bool' | 'string' | 'dyn'): CompiledRule {
   const key = `${result} ${text}`;
   let rule = compiled.get(key);
   if (!rule) {
-    rule = compileRule(text, { variables: VARIABLES, result });
+    compiler ??= new RuleCompiler([], registerAuthorizer);
+    rule = compiler.compile(text, { variables: VARIABLES, result });
     compiled.set(key, rule);
     if (compiled.size > REMEMBERED) {
       compiled.delete(compiled.keys().next().value!);
@@ -33,11 +36,15 @@ export function compileExpression(text: string, result: 'bool' | 'string' | 'dyn
 export type Verdict = { readonly matches: boolean } | { readonly error: string };
 
 /** Whether all conditions hold. One that is false decides, even when another fails. */
-export function evaluateConditions(conditions: readonly MatchCondition[], values: Record<string, unknown>): Verdict {
+export function evaluateConditions(
+  conditions: readonly MatchCondition[],
+  values: Record<string, unknown>,
+  access: Access,
+): Verdict {
   let failure: string | undefined;
   for (const { name, expression } of conditions) {
     try {
-      if (compileExpression(expression, 'bool').evaluate(values) !== true) {
+      if (withAccess(access, () => compileExpression(expression, 'bool').evaluate(values)) !== true) {
         return { matches: false };
       }
     } catch (error) {

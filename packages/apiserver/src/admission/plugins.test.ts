@@ -236,3 +236,37 @@ test('claims and Ingresses without a class get the default one', async () => {
   });
   expect(ingress.body['spec'].ingressClassName).toBe('edge');
 });
+
+test('expressions may ask what the user may do', async () => {
+  await using setup = await startAuthCluster({ authorization: 'RBAC' });
+  await setup.admin.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'wh1' } });
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const role = await setup.admin.post(`${rbac}/clusterroles`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'maker' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'bless'] }],
+  });
+  expect(role.status).toBe(201);
+  await setup.admin.post(`${rbac}/clusterrolebindings`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'maker' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'maker' },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  });
+  await policy(setup, {
+    validations: [
+      {
+        expression:
+          "authorizer.requestResource.check('bless').allowed() && (!('secret' in object.data) || " +
+          "authorizer.group('').resource('secrets').namespace(request.namespace).check('get').allowed())",
+        message: 'not blessed',
+      },
+    ],
+  });
+  const alice = setup.as('alice');
+  const plain = await alice.post(CONFIG_MAPS, configMap('plain', { a: 'b' }));
+  expect([plain.status, plain.body['message']]).toEqual([201, undefined]);
+  expect((await alice.post(CONFIG_MAPS, configMap('hidden', { secret: 'x' }))).status).toBe(422);
+});

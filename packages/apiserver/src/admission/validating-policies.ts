@@ -1,4 +1,5 @@
 import { ApiError, forbidden } from '../api-error.ts';
+import type { Authorizer } from '../auth/auth.ts';
 import type { StoredObjects } from '../auth/stored-objects.ts';
 import { matchesLabels, type LabelSelector } from '../label-selector.ts';
 import type { ApiObject } from '../object.ts';
@@ -6,6 +7,7 @@ import type { Registry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
 import type { Admission, AdmissionContext } from './admission.ts';
 import { admissionRequest } from './admission-review.ts';
+import { withAccess } from './authorizer-library.ts';
 import { compileExpression, evaluateConditions, type MatchCondition } from './match-conditions.ts';
 import { requestName } from './request-name.ts';
 import {
@@ -70,10 +72,12 @@ const CODES: Record<string, number> = { Unauthorized: 401, Forbidden: 403, Inval
 export interface ValidatingPoliciesOptions {
   readonly objects: StoredObjects;
   readonly registry: Registry;
+  /** Answers `authorizer` in expressions. */
+  readonly authorizer: Authorizer;
 }
 
 /** ValidatingAdmissionPolicies and their bindings: checks written in CEL, without a webhook. */
-export function validatingPolicies({ objects, registry }: ValidatingPoliciesOptions): Admission {
+export function validatingPolicies({ objects, registry, authorizer }: ValidatingPoliciesOptions): Admission {
   return {
     mutate() {},
     validate(context) {
@@ -133,7 +137,8 @@ export function validatingPolicies({ objects, registry }: ValidatingPoliciesOpti
       namespaceObject: namespaceObject(context, objects) ?? null,
       params: null,
     };
-    const conditions = evaluateConditions(spec.matchConditions ?? [], values);
+    const access = { authorizer, context };
+    const conditions = evaluateConditions(spec.matchConditions ?? [], values, access);
     if ('error' in conditions) {
       return mayFail ? [fail(conditions.error)] : [];
     }
@@ -146,7 +151,9 @@ export function validatingPolicies({ objects, registry }: ValidatingPoliciesOpti
     }
     return params.flatMap((param) =>
       (spec.validations ?? []).flatMap((validation) => {
-        const outcome = validate(validation, { ...values, params: param ?? null }, spec.variables ?? []);
+        const outcome = withAccess(access, () =>
+          validate(validation, { ...values, params: param ?? null }, spec.variables ?? []),
+        );
         if (outcome === undefined) {
           return [];
         }

@@ -1,4 +1,5 @@
 import { ApiError, badRequest, forbidden, internalError } from '../api-error.ts';
+import type { Authorizer } from '../auth/auth.ts';
 import type { StoredObjects } from '../auth/stored-objects.ts';
 import type { LabelSelector } from '../label-selector.ts';
 import type { Random } from '../random.ts';
@@ -48,6 +49,8 @@ export interface WebhooksOptions {
   readonly registry: Registry;
   readonly random: Random;
   readonly client: WebhookClient;
+  /** Answers `authorizer` in match conditions. */
+  readonly authorizer: Authorizer;
 }
 
 /** The webhook could not be asked, or gave no proper answer; `failurePolicy` decides what that means. */
@@ -55,7 +58,7 @@ class WebhookFailure extends Error {}
 
 /** Mutating and validating admission webhooks. */
 export function webhookAdmission(options: WebhooksOptions): Admission {
-  const { objects, registry, random, client } = options;
+  const { objects, registry, random, client, authorizer } = options;
 
   function* configured(storageId: string): Generator<Webhook, void, undefined> {
     for (const configuration of objects.scan(storageId)) {
@@ -89,7 +92,11 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
     }
     const { object, oldObject } = context;
     const request = admissionRequest(context, context.resource, context, '');
-    const verdict = evaluateConditions(conditions, { object: object ?? null, oldObject: oldObject ?? null, request });
+    const verdict = evaluateConditions(
+      conditions,
+      { object: object ?? null, oldObject: oldObject ?? null, request },
+      { authorizer, context },
+    );
     if ('matches' in verdict) {
       return verdict.matches;
     }
