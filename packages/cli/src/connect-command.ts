@@ -20,6 +20,8 @@ export interface ConnectedCluster extends AsyncDisposable {
   readonly client: Client;
   readonly transport: Transport;
   readonly namespace: string;
+  /** Another transport, for what must not wait behind anything else. Closed with the cluster. */
+  openTransport(): Transport;
   /** Where the configuration came from, for people. */
   readonly origin: string;
 }
@@ -41,7 +43,7 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
   try {
     await cluster.client.serverVersion({ signal: AbortSignal.any([terminal.signal, AbortSignal.timeout(10_000)]) });
   } catch (error) {
-    await cluster.transport.close();
+    await cluster.close();
     throw unreachable(error, connection.server);
   }
   return {
@@ -49,7 +51,8 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
     transport: cluster.transport,
     namespace: connection.namespace ?? 'default',
     origin: connection.origin ?? connection.server,
-    [Symbol.asyncDispose]: () => cluster.transport.close(),
+    openTransport: () => cluster.openTransport(),
+    [Symbol.asyncDispose]: () => cluster.close(),
   };
 }
 

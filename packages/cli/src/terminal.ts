@@ -12,6 +12,8 @@ export interface Terminal {
   readonly colours: boolean;
   /** Width of the terminal. */
   columns(): number;
+  /** Height of the terminal. */
+  rows(): number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;

@@ -1,13 +1,16 @@
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
 import { startCluster, type Cluster } from '@slipway/apiserver';
+import { parse } from 'yaml';
 
-import { CliError } from '../cli-error.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
 import { styled, type Terminal } from '../terminal.ts';
+import { aborted } from './aborted.ts';
 import type { CommandContext } from './context.ts';
 
 export interface ClusterFlags {
-  readonly port?: string;
+  readonly port?: number;
   readonly data?: string;
   readonly kubeconfig?: string;
 }
@@ -18,51 +21,43 @@ const usualPort = 16_443;
 export interface StartedCluster {
   readonly cluster: Cluster;
   readonly kubeconfigFile: string;
+  stop(): Promise<void>;
 }
 
 /** Starts the embedded cluster and writes a kubeconfig for it. */
 export async function startEmbedded(terminal: Terminal, flags: ClusterFlags): Promise<StartedCluster> {
-  const port = portOf(flags.port);
   const dataDir = flags.data === undefined ? undefined : resolve(terminal.cwd, flags.data);
-  if (dataDir !== undefined) await makeFolder(dataDir);
-  const start = (at: number) =>
-    startCluster({
-      port: at,
-      ...(dataDir === undefined ? {} : { dataDir }),
-      controllers: 'workloads',
-      clock: terminal.clock,
-      random: terminal.random,
-    });
-  const cluster = await start(port ?? usualPort).catch(async (error: unknown) => {
-    if (!isPortTaken(error)) throw storageProblem(error, dataDir);
-    if (port === undefined) return await start(0);
-    throw new CliError(`port ${port} is in use`, {
-      hint: 'choose another with --port N; --port 0 takes any free one',
-      cause: error,
-    });
+  if (dataDir !== undefined) await makeFolder(dataDir, 'choose another folder with --data DIR');
+  const cluster = await startCluster({
+    port: await choosePort(flags.port),
+    ...(dataDir === undefined ? {} : { dataDir }),
+    controllers: 'workloads',
+    clock: terminal.clock,
+    random: terminal.random,
+  }).catch((error: unknown) => {
+    throw storageProblem(error, dataDir);
   });
-  const kubeconfigFile = resolve(
-    terminal.cwd,
-    flags.kubeconfig ?? join(dataDir ?? defaultFolder(terminal), 'kubeconfig'),
-  );
   try {
-    await makeFolder(join(kubeconfigFile, '..'));
-    await cluster.writeKubeconfig(kubeconfigFile);
+    const kubeconfigFile = await placeKubeconfig(terminal, cluster, flags, dataDir);
+    // A kubeconfig in the usual place leads nowhere once its cluster is gone.
+    const temporary = flags.kubeconfig === undefined && dataDir === undefined;
+    return {
+      cluster,
+      kubeconfigFile,
+      async stop() {
+        await cluster.stop();
+        if (temporary) await rm(kubeconfigFile, { force: true });
+      },
+    };
   } catch (error) {
     await cluster.stop();
-    throw error instanceof CliError
-      ? error
-      : new CliError(`cannot write ${kubeconfigFile}: ${reason(error)}`, {
-          hint: 'choose another place with --kubeconfig FILE',
-          cause: error,
-        });
+    throw error;
   }
-  return { cluster, kubeconfigFile };
 }
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
 export async function clusterCommand({ terminal }: CommandContext, flags: ClusterFlags): Promise<void> {
-  const { cluster, kubeconfigFile } = await startEmbedded(terminal, flags);
+  const { cluster, kubeconfigFile, stop } = await startEmbedded(terminal, flags);
   try {
     terminal.out(
       `cluster      ${styled(terminal, 'bold', cluster.url)}${flags.data === undefined ? '   (in memory; --data DIR keeps it)' : `   (kept in ${flags.data})`}\n`,
@@ -71,44 +66,84 @@ export async function clusterCommand({ terminal }: CommandContext, flags: Cluste
     terminal.out(`             kubectl get namespaces\n`);
     await aborted(terminal.signal);
   } finally {
-    await cluster.stop();
+    await stop();
   }
 }
 
-/** Resolves when the user wants to stop. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolvePromise) => {
-    if (signal.aborted) resolvePromise();
-    else signal.addEventListener('abort', () => resolvePromise(), { once: true });
+/** Two clusters at a time have two files; only the one on the usual port has the short name. */
+async function placeKubeconfig(
+  terminal: Terminal,
+  cluster: Cluster,
+  flags: ClusterFlags,
+  dataDir: string | undefined,
+): Promise<string> {
+  const { port } = new URL(cluster.url);
+  const usual = Number(port) === usualPort ? 'kubeconfig' : `kubeconfig-${port}`;
+  const place = dataDir === undefined ? join(stateFolder(terminal), usual) : join(dataDir, 'kubeconfig');
+  const file = resolve(terminal.cwd, flags.kubeconfig ?? place);
+  if (flags.kubeconfig !== undefined) await refuseForeign(file);
+  await makeFolder(dirname(file), 'choose another place with --kubeconfig FILE');
+  await cluster.writeKubeconfig(file).catch((error: unknown) => {
+    throw new CliError(`cannot write ${file}: ${reason(error)}`, {
+      hint: 'choose another place with --kubeconfig FILE',
+      cause: error,
+    });
+  });
+  return file;
+}
+
+/** Somebody's own kubeconfig must not be lost to a try-out. */
+async function refuseForeign(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined || text.trim() === '' || isOurs(text)) return;
+  throw new CliError(`${file} exists and is not from slipway; it is left as it is`, {
+    hint: 'name a file that may be written with --kubeconfig FILE',
+    exitCode: exitCodes.usage,
   });
 }
 
-function defaultFolder(terminal: Terminal): string {
+function isOurs(text: string): boolean {
+  try {
+    const { clusters } = parse(text) as { clusters?: { name?: unknown }[] };
+    return clusters?.length === 1 && clusters[0]!.name === 'slipway';
+  } catch {
+    return false;
+  }
+}
+
+function stateFolder(terminal: Terminal): string {
   return join(
-    terminal.env['XDG_STATE_HOME'] ?? join(terminal.env['HOME'] ?? terminal.cwd, '.local', 'state'),
+    terminal.env['XDG_STATE_HOME'] || join(terminal.env['HOME'] ?? terminal.cwd, '.local', 'state'),
     'slipway',
   );
 }
 
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new CliError(`--port must be a number from 0 to 65535, not '${text}'`, { exitCode: 2 });
-  return port;
-}
-
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, hint: string): Promise<void> {
   await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw new CliError(`cannot write to ${path}: ${reason(error)}`, {
-      hint: 'choose another folder with --data DIR',
-      cause: error,
-    });
+    throw new CliError(`cannot write to ${path}: ${reason(error)}`, { hint, cause: error });
   });
 }
 
-function isPortTaken(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'EADDRINUSE';
+/** Tried before the data are opened, so that a port in use costs nothing. */
+async function choosePort(wanted: number | undefined): Promise<number> {
+  const problem = await tryPort(wanted ?? usualPort);
+  if (problem === undefined) return wanted ?? usualPort;
+  if (wanted === undefined) return 0;
+  throw new CliError(
+    problem.code === 'EADDRINUSE' ? `port ${wanted} is in use` : `port ${wanted}: ${reason(problem)}`,
+    {
+      hint: 'choose another with --port N; --port 0 takes any free one',
+      cause: problem,
+    },
+  );
+}
+
+function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolvePromise) => {
+    const server = createServer();
+    server.once('error', resolvePromise);
+    server.listen(port, '127.0.0.1', () => server.close(() => resolvePromise(undefined)));
+  });
 }
 
 function storageProblem(error: unknown, dataDir: string | undefined): unknown {

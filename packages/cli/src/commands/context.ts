@@ -1,5 +1,6 @@
-import type { OperatorDescription } from '@slipway/runtime';
+import type { OperatorDescription, OperatorSettings } from '@slipway/runtime';
 
+import type { Setting } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** What every command gets. */
@@ -7,6 +8,15 @@ export interface CommandContext {
   readonly terminal: Terminal;
   readonly operators: readonly OperatorDescription[];
   readonly version: string;
+}
+
+/** What commands that run operators get besides. */
+export interface OperatorChoice {
+  readonly operators: readonly OperatorDescription[];
+  /** The operators' own flags. */
+  readonly settings: OperatorSettings;
+  /** Everything in force, for `--verbose`. */
+  readonly inForce: readonly Setting[];
 }
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'yaml' | 'name';

@@ -1,36 +1,56 @@
 import { resolve } from 'node:path';
-import { toCustomResourceDefinition, writeCrds, type Client } from '@slipway/kube';
+import {
+  CustomResourceDefinition,
+  isConditionTrue,
+  sleep,
+  toCustomResourceDefinition,
+  writeCrds,
+  type Client,
+} from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 import { stringify } from 'yaml';
 
 import { CliError, exitCodes } from '../cli-error.ts';
-import { chooseOperators } from '../operators.ts';
+import type { Terminal } from '../terminal.ts';
 import type { CommandContext } from './context.ts';
 
 /** `slipway crds`: the definitions of the chosen operators as YAML, or as files. */
 export async function crdsCommand(
-  { terminal, operators }: CommandContext,
-  names: readonly string[],
+  { terminal }: CommandContext,
+  operators: readonly OperatorDescription[],
   flags: { write?: string },
 ): Promise<void> {
-  const kinds = chooseOperators(operators, names).flatMap((operator) => operator.kinds);
+  const kinds = operators.flatMap((operator) => operator.kinds);
   if (flags.write !== undefined) {
     const folder = resolve(terminal.cwd, flags.write);
-    const files = await writeCrds(folder, kinds);
+    const files = await writeCrds(folder, kinds).catch((error: unknown) => {
+      throw new CliError(`cannot write to ${flags.write}: ${error instanceof Error ? error.message : String(error)}`, {
+        hint: 'choose another folder with --write DIR',
+        cause: error,
+      });
+    });
     for (const file of files) terminal.out(`${file}\n`);
     return;
   }
   terminal.out(kinds.map((kind) => stringify(toCustomResourceDefinition(kind))).join('---\n'));
 }
 
+/** How often a definition is asked whether it is served. */
+const establishedPollMs = 50;
+
 /** Applies the definitions and waits until the server serves them. */
 export async function installCrds(
   client: Client,
   operators: readonly OperatorDescription[],
-  signal: AbortSignal,
+  { clock, signal }: Pick<Terminal, 'clock' | 'signal'>,
 ): Promise<void> {
   for (const kind of operators.flatMap((operator) => operator.kinds)) {
-    await client.apply(toCustomResourceDefinition(kind), { fieldManager: 'slipway', signal });
+    const definition = toCustomResourceDefinition(kind);
+    await client.apply(definition, { fieldManager: 'slipway', signal });
+    const key = { name: definition.metadata.name! };
+    while (!isConditionTrue(await client.get(CustomResourceDefinition, key, { signal }), 'Established')) {
+      await sleep(clock, establishedPollMs, signal);
+    }
   }
 }
 

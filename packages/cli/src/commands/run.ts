@@ -1,50 +1,97 @@
-import { startManager, createLogger, type OperatorDescription } from '@slipway/runtime';
+import type { Client } from '@slipway/kube';
+import { createLogger, startManager, type LogLevel, type Manager, type OperatorDescription } from '@slipway/runtime';
 
+import { CliError, exitCodes } from '../cli-error.ts';
 import { connectCluster, type ConnectionFlags } from '../connect-command.ts';
-import { chooseOperators } from '../operators.ts';
-import { operatorSettings, type SettingsSource } from '../settings.ts';
-import { aborted } from './cluster.ts';
-import type { CommandContext } from './context.ts';
+import { aborted } from './aborted.ts';
+import type { CommandContext, OperatorChoice } from './context.ts';
 import { installCrds, requireCrds } from './crds.ts';
 
 export interface RunFlags extends ConnectionFlags {
   readonly installCrds?: boolean;
   readonly leaderElect?: boolean;
   readonly leaderElectionNamespace?: string;
-  readonly healthPort?: string;
-  readonly metricsPort?: string;
-  readonly logLevel?: string;
+  readonly healthPort?: number;
+  readonly metricsPort?: number;
+  readonly logLevel?: LogLevel;
   readonly verbose?: boolean;
-  /** Values of operator flags by name. */
-  readonly operatorFlags: Readonly<Record<string, string | undefined>>;
 }
 
 /** `slipway run`: operators against any cluster, also in a pod, until they are told to stop. */
 export async function runCommand(
-  { terminal, operators }: CommandContext,
-  names: readonly string[],
+  { terminal, version }: CommandContext,
+  { operators, settings, inForce }: OperatorChoice,
   flags: RunFlags,
-  config: SettingsSource,
 ): Promise<void> {
-  const chosen = chooseOperators(operators, names);
-  await using cluster = await connectCluster(terminal, flags);
-  const log = createLogger({ level: (flags.logLevel ?? 'info') as 'info', clock: terminal.clock });
-  const settings = operatorSettings(chosen, { flags: flags.operatorFlags, env: terminal.env, config });
-  log.info('starting', { cluster: cluster.origin, operators: chosen.map((operator) => operator.name) });
-  if (flags.verbose) for (const setting of settings.origins) log.info('setting', setting);
-  if (flags.installCrds) await installCrds(cluster.client, chosen, terminal.signal);
-  await requireCrds(cluster.client, chosen, terminal.signal);
-  await using manager = await startManager({
-    name: 'slipway',
-    cluster: { transport: cluster.transport, namespace: flags.leaderElectionNamespace ?? cluster.namespace },
-    controllers: chosen.flatMap((operator: OperatorDescription) => operator.controllers(settings)),
-    leaderElection: flags.leaderElect ?? false,
-    health: flags.healthPort === undefined ? false : { port: Number(flags.healthPort), host: '0.0.0.0' },
-    metrics: flags.metricsPort === undefined ? false : { port: Number(flags.metricsPort), host: '0.0.0.0' },
-    log,
+  const log = createLogger({
+    level: flags.logLevel ?? 'info',
+    destination: { write: (line: string) => terminal.err(line), isTTY: terminal.interactive },
     clock: terminal.clock,
-    random: terminal.random,
-    signal: terminal.signal,
   });
+  await using cluster = await connectCluster(terminal, flags);
+  log.info('starting', { version, cluster: cluster.origin, operators: operators.map((operator) => operator.name) });
+  if (flags.verbose) for (const setting of inForce) log.info('setting', { ...setting });
+  if (flags.installCrds) await installCrds(cluster.client, operators, terminal);
+  await requireCrds(cluster.client, operators, terminal.signal);
+  await requirePermissions(cluster.client, operators, terminal.signal);
+  await using manager = await listening(
+    startManager({
+      name: 'slipway',
+      cluster: {
+        transport: cluster.transport,
+        openTransport: () => cluster.openTransport(),
+        namespace: flags.leaderElectionNamespace ?? cluster.namespace,
+      },
+      controllers: operators.flatMap((operator) => operator.controllers(settings)),
+      leaderElection: flags.leaderElect ?? false,
+      health: flags.healthPort === undefined ? false : { port: flags.healthPort },
+      metrics: flags.metricsPort === undefined ? false : { port: flags.metricsPort },
+      log,
+      clock: terminal.clock,
+      random: terminal.random,
+      signal: terminal.signal,
+    }),
+  );
+  manager.ready.then(
+    () => log.info('ready', { ports: manager.ports }),
+    () => undefined,
+  );
   await Promise.race([manager.stopped, aborted(terminal.signal)]);
+  await manager.stop();
+  log.info('stopped');
+}
+
+async function listening(starting: Promise<Manager>): Promise<Manager> {
+  try {
+    return await starting;
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: unknown } };
+    if (cause?.code !== 'EADDRINUSE' && cause?.code !== 'EACCES') throw error;
+    throw new CliError((error as Error).message, {
+      hint: 'choose another port with --health-port N or --metrics-port N; 0 takes any free one',
+      cause: error,
+    });
+  }
+}
+
+/** A manager without rights would try for ever; better to say at once what is missing. */
+async function requirePermissions(
+  client: Client,
+  operators: readonly OperatorDescription[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const operator of operators) {
+    const checks = operator.kinds.flatMap((kind) =>
+      ['list', 'watch'].map(async (verb) => {
+        const { allowed } = await client.canI({ verb, group: kind.group, resource: kind.plural }, { signal });
+        return allowed ? undefined : `${verb} ${kind.plural}.${kind.group}`;
+      }),
+    );
+    const denied = (await Promise.all(checks)).filter((text) => text !== undefined);
+    if (denied.length === 0) continue;
+    throw new CliError(`not allowed to ${denied.join(', ')}`, {
+      hint: `grant what the operator needs: slipway rbac ${operator.name} | kubectl apply -f -`,
+      exitCode: exitCodes.notAllowed,
+    });
+  }
 }

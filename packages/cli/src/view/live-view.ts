@@ -1,10 +1,11 @@
 import type { Terminal } from '../terminal.ts';
+import { cut } from './text-width.ts';
 
 /** A few lines at the bottom of the terminal that are drawn over; lines logged meanwhile scroll above them. */
 export class LiveView {
   readonly #terminal: Terminal;
-  #drawn = 0;
-  #last = '';
+  #lines: readonly string[] = [];
+  #drawn = '';
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -12,23 +13,32 @@ export class LiveView {
 
   /** Draws `lines` in place of the last ones. Nothing is written when they are the same. */
   draw(lines: readonly string[]): void {
-    const text = lines.join('\n');
-    if (text === this.#last) return;
-    this.#terminal.out(`${this.#erase()}${text}\n`);
-    this.#last = text;
-    this.#drawn = lines.length;
+    this.#lines = lines;
+    const text = this.#fitted();
+    if (text === this.#drawn) return;
+    this.#terminal.out(`${this.#erase()}${text}`);
+    this.#drawn = text;
   }
 
   /** Writes a line above the view. */
   log(line: string): void {
-    const text = this.#last;
-    this.#terminal.out(`${this.#erase()}${line}\n`);
-    this.#drawn = 0;
-    this.#last = '';
-    if (text) this.draw(text.split('\n'));
+    const text = this.#fitted();
+    this.#terminal.out(`${this.#erase()}${line}\n${text}`);
+    this.#drawn = text;
+  }
+
+  /** No line may wrap and none may scroll away: what was drawn could not be found again. */
+  #fitted(): string {
+    const room = Math.max(1, this.#terminal.rows() - 1);
+    const shown =
+      this.#lines.length <= room
+        ? this.#lines
+        : [...this.#lines.slice(0, room - 1), `… and ${this.#lines.length - room + 1} more lines`];
+    return shown.map((line) => `${cut(line, this.#terminal.columns())}\n`).join('');
   }
 
   #erase(): string {
-    return this.#drawn === 0 ? '' : `\u001B[${this.#drawn}A\u001B[0J`;
+    const height = this.#drawn.split('\n').length - 1;
+    return height === 0 ? '' : `\u001B[${height}A\u001B[0J`;
   }
 }

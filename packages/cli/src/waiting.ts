@@ -1,0 +1,30 @@
+import { formatDuration, sleep } from '@slipway/kube';
+
+import { CliError } from './cli-error.ts';
+import type { Terminal } from './terminal.ts';
+
+const pollMs = 500;
+
+/**
+ * Runs `pass` until it has nothing left to wait for. What it waits for is said once for each change; after `timeoutMs` it is
+ * an error that names it.
+ */
+export async function waitUntilDone(
+  terminal: Terminal,
+  timeoutMs: number,
+  pass: () => Promise<{ waitsFor: string | undefined }>,
+): Promise<void> {
+  const end = terminal.clock.now() + timeoutMs;
+  let said = '';
+  for (;;) {
+    const { waitsFor } = await pass();
+    if (waitsFor === undefined) return;
+    if (waitsFor !== said) terminal.out(`  waiting for ${waitsFor}\n`);
+    said = waitsFor;
+    if (terminal.clock.now() >= end)
+      throw new CliError(`gave up after ${formatDuration(timeoutMs)}, still waiting for ${waitsFor}`, {
+        hint: 'nothing was undone: run the command again to go on, with a longer --timeout if it takes that long',
+      });
+    await sleep(terminal.clock, pollMs, terminal.signal);
+  }
+}
