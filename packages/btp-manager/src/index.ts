@@ -1,1 +1,6 @@
-export {};
+export { BtpOperator, ServiceBinding, ServiceInstance, type State } from './api.ts';
+export { btpOperatorController, type BtpManagerOptions } from './btp-operator/controller.ts';
+export { btpManager } from './operator.ts';
+export { reasons, type Reason, type ReasonRow } from './reasons.ts';
+export { manifestsDir } from './resources/manifests-dir.ts';
+export { settingRows, settingsFromFlags, withConfigMap, type Settings } from './settings/settings.ts';

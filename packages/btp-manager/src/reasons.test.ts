@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 
 import { BtpOperator } from './api.ts';
 import { reasons, type ReasonRow } from './reasons.ts';
+import { settingRows } from './settings/settings.ts';
 
 test('all thirty rows are there, once', () => {
   const rows = Object.values<ReasonRow>(reasons).flatMap(({ row }) => (row === undefined ? [] : [row]));
@@ -49,4 +50,12 @@ test('the page of the operator explains every reason', async () => {
   const page = await readFile(join(import.meta.dirname, '..', '..', '..', 'docs', 'btp-manager.md'), 'utf8');
   for (const [reason, { state, remark, action }] of Object.entries<ReasonRow>(reasons))
     expect(page).toContain(`| ${state} | \`${reason}\` | ${remark} | ${action} |`);
+});
+
+test('the page of the operator lists every setting', async () => {
+  const page = await readFile(join(import.meta.dirname, '..', '..', '..', 'docs', 'btp-manager.md'), 'utf8');
+  for (const { key, flag, description } of settingRows) {
+    expect(page).toContain(`| \`${key}\` | ${flag ? `\`--${flag}\`` : ''} |`);
+    expect(page).toContain(` | ${description} |`);
+  }
 });

@@ -23,6 +23,8 @@ export interface OperatorDescription {
   readonly examples: readonly OperatorExample[];
   /** Every condition reason it can give, with what to do about it. */
   readonly reasons: readonly ReasonExplanation[];
+  /** Folder with files it reads at run time, which an image has to hold. Default: none. */
+  readonly manifestsDir?: string;
   /** Its controllers under the given settings. */
   controllers(settings: OperatorSettings): readonly Controller[];
 }

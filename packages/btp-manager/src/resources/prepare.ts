@@ -9,7 +9,7 @@ import type { Credentials } from './required-secret.ts';
 
 /** Images from the environment of the manager. */
 export interface Images {
-  /** `SAP_BTP_SERVICE_OPERATOR`. */
+  /** `SAP_BTP_SERVICE_OPERATOR`. Nothing can be installed while it is empty. */
   readonly serviceOperator: string;
   /** `KUBE_RBAC_PROXY`; needed only when the Deployment has such a container. */
   readonly rbacProxy?: string;
@@ -139,6 +139,12 @@ function fillDeployment(deployment: KubeObject, images: Images, configMap: KubeO
   const manager = containers.find((container) => container.name === names.operatorContainer);
   if (!template || !manager)
     throw new Refusal('PreparingInstallInfoFailed', `Deployment ${name} has no container "${names.operatorContainer}"`);
+  if (images.serviceOperator === '') {
+    throw new Refusal(
+      'PreparingInstallInfoFailed',
+      'there is no image to install; set SAP_BTP_SERVICE_OPERATOR (or --service-operator-image) for the manager',
+    );
+  }
   manager.image = images.serviceOperator;
   const proxy = containers.find((container) => container.name === names.proxyContainer);
   if (proxy) {

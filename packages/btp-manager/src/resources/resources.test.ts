@@ -278,6 +278,12 @@ describe('step 8: preparing the resources', () => {
     expect(refusal.message).toContain('has no container "manager"');
   });
 
+  test('row 23, PreparingInstallInfoFailed: no image', async () => {
+    const refusal = await refusalOf(() => prepare({ images: { serviceOperator: '' } }));
+    expect(refusal.reason).toBe('PreparingInstallInfoFailed');
+    expect(refusal.message).toContain('set SAP_BTP_SERVICE_OPERATOR');
+  });
+
   test('the files stay as they were read', () => {
     const before = JSON.stringify(files);
     withCaBundle(prepare(), 'x');
