@@ -47,7 +47,7 @@ export interface PruneResult {
  * that was applied (uid precondition), nothing that is to be kept. Never waits; run it again while it says `waiting`.
  */
 export async function pruneMembers(options: PruneOptions): Promise<PruneResult> {
-  const { client, entries, signal } = options;
+  const { entries, signal } = options;
   const refusal = shareRefusal(options);
   if (refusal) return { state: 'refused', members: [], message: refusal };
   const concurrency = options.concurrency ?? 8;

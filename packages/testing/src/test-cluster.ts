@@ -136,10 +136,14 @@ type Basis = Pick<TestCluster, 'type' | 'clock' | 'embedded' | 'transport' | 'ev
 
 async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestCluster> {
   const client = createClient({ transport: basis.transport(), fieldManager: 'test', clock: basis.clock });
-  const { close, ...rest } = basis;
   const managers = new Set<TestManager>();
   const cluster: TestCluster = {
-    ...rest,
+    type: basis.type,
+    clock: basis.clock,
+    ...(basis.embedded ? { embedded: basis.embedded } : {}),
+    transport: () => basis.transport(),
+    eventually: (what, check, limits) => basis.eventually(what, check, limits),
+    advance: (ms) => basis.advance(ms),
     client,
     async run(controllers, managerOptions = {}) {
       const entries: LogEntry[] = [];
@@ -174,14 +178,14 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...managers].map((manager) => manager.stop()));
-      await close();
+      await basis.close();
     },
   };
   try {
     await cluster.install(...(options.kinds ?? []));
     for (const object of options.objects ?? []) await client.create(object);
   } catch (error) {
-    await close();
+    await basis.close();
     throw error;
   }
   return cluster;

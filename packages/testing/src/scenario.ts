@@ -1,0 +1,132 @@
+import type { Transport, TransportRequest } from '@slipway/kube';
+import type { Controller } from '@slipway/runtime';
+
+import type { TestCluster, TestManager } from './test-cluster.ts';
+
+/** A life an operator leads its objects through, so that it can be disturbed anywhere. */
+export interface Scenario {
+  readonly name: string;
+  /** A fresh cluster. */
+  cluster(): Promise<TestCluster>;
+  /** Fresh controllers, as after a restart of the process. */
+  controllers(): readonly Controller[];
+  /** What users do, one after another. Each must be safe to do once, whatever state the operator is in. */
+  readonly steps: readonly ScenarioStep[];
+  /** The end state, without what differs from run to run (uids, times, versions). */
+  snapshot(cluster: TestCluster): Promise<unknown>;
+  /** Called once for each run; may hook observers into the embedded cluster and throw from `verify`. */
+  watch?(cluster: TestCluster): { verify(): void };
+}
+
+export interface ScenarioStep {
+  readonly name: string;
+  run(cluster: TestCluster): Promise<void>;
+  /** Whether the operator has come to rest where it should. */
+  settled(cluster: TestCluster): Promise<boolean>;
+}
+
+export interface SweepOptions {
+  /** Which requests are disturbed. Default: writes; a crash around a read leaves the same state as one after the write before it. */
+  readonly at?: 'writes' | 'all';
+  /** Every n-th point only. Default 1. */
+  readonly stride?: number;
+  /** Told of each point before it is tried. */
+  readonly progress?: (point: string) => void;
+}
+
+export interface SweepResult {
+  readonly scenario: string;
+  /** How many points were disturbed. */
+  readonly points: number;
+  /** How many requests the undisturbed run counted. */
+  readonly requests: number;
+}
+
+export function isWrite(request: TransportRequest): boolean {
+  // Events tell people what happened; nothing depends on them.
+  return request.method !== 'GET' && !request.path.includes('/events') && !request.path.includes('dryRun=All');
+}
+
+/** How one run is disturbed. */
+export interface Disturbance {
+  /** For error texts. */
+  describe(): string;
+  /** The operator's way to the server. `restart` starts a new process in place of the one that died. */
+  wrap(transport: Transport, restart: () => void): Transport;
+}
+
+const limitMs = 7_200_000;
+
+/** Plays a scenario to its end and returns the snapshot. */
+export async function playScenario(scenario: Scenario, disturbance: Disturbance): Promise<unknown> {
+  await using cluster = await scenario.cluster();
+  const watch = scenario.watch?.(cluster);
+  let running: TestManager | undefined;
+  let restarting: Promise<void> | undefined;
+
+  const start = async (): Promise<void> => {
+    const transport = disturbance.wrap(cluster.transport(), () => {
+      restarting ??= restart();
+    });
+    running = await cluster.run(scenario.controllers(), { cluster: { transport }, gracefulStopMs: 0 });
+  };
+  const restart = async (): Promise<void> => {
+    await running?.stop();
+    await start();
+  };
+
+  await start();
+  try {
+    for (const step of scenario.steps) {
+      await step.run(cluster);
+      await cluster.eventually(step.name, async () => await step.settled(cluster), { withinMs: limitMs });
+    }
+    if (restarting !== undefined) {
+      await driven(cluster, 'the operator starts again', restarting);
+      // The new process may have found something to do at the very end.
+      const last = scenario.steps.at(-1)!;
+      await cluster.eventually(`${last.name}, after the restart`, async () => await last.settled(cluster), {
+        withinMs: limitMs,
+      });
+    }
+    watch?.verify();
+    return await scenario.snapshot(cluster);
+  } catch (error) {
+    throw new Error(
+      `${scenario.name}, ${disturbance.describe()}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  } finally {
+    if (running !== undefined) await driven(cluster, 'the operator stops', running.stop());
+  }
+}
+
+/** Awaits something that may need (virtual) time to pass. */
+async function driven(cluster: TestCluster, what: string, work: Promise<void>): Promise<void> {
+  let done = false;
+  const finished = work.finally(() => (done = true));
+  await cluster.eventually(what, () => done);
+  await finished;
+}
+
+/** Throws when two runs of a scenario ended differently, with the first difference. */
+export function compareEnds(scenario: Scenario, calm: unknown, disturbed: unknown, how: string): void {
+  const difference = firstDifference(calm, disturbed, '');
+  if (difference) throw new Error(`${scenario.name}: ${how}, the end differs: ${difference}`);
+}
+
+function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
+  if (Object.is(a, b)) return undefined;
+  if (typeof a === 'object' && typeof b === 'object' && a !== null && b !== null) {
+    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      const found = firstDifference(
+        (a as Record<string, unknown>)[key],
+        (b as Record<string, unknown>)[key],
+        `${path}.${key}`,
+      );
+      if (found) return found;
+    }
+    return undefined;
+  }
+  return `${path || 'root'}: ${JSON.stringify(a)} became ${JSON.stringify(b)}`;
+}
