@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { OperatorDescription } from '@slipway/runtime';
+import type { Controller, OperatorDescription, OperatorSettings } from '@slipway/runtime';
 
 import { CliError, exitCodes } from './cli-error.ts';
 
@@ -18,16 +18,22 @@ export async function findOperators(packages = join(import.meta.dirname, '..', '
       throw new CliError(`${name}: its package.json names ${exported}, which it does not export`);
     found.push(description as OperatorDescription);
   }
-  return found.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  return inOrder(found);
 }
 
-/** Operand first: the others build on what it shows. */
+/** Operand first: the others build on what it shows. Then by name. */
+export function inOrder(operators: readonly OperatorDescription[]): OperatorDescription[] {
+  return [...operators].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+}
+
 function rank(operator: OperatorDescription): number {
   return operator.name === 'operand' ? 0 : 1;
 }
 
 export interface OperatorPackage {
   readonly name: string;
+  /** Its folder. */
+  readonly folder: string;
   /** Its main module. */
   readonly entry: string;
   /** What it exports its description as. */
@@ -44,6 +50,7 @@ export async function operatorPackages(packages: string): Promise<OperatorPackag
     if (manifest.slipway?.operator === undefined) continue;
     found.push({
       name: manifest.name,
+      folder: join(packages, folder),
       entry: join(packages, folder, 'src', 'index.ts'),
       exported: manifest.slipway.operator,
     });
@@ -65,4 +72,17 @@ export function chooseOperators(
     }
   }
   return names.length === 0 ? all : all.filter((operator) => names.includes(operator.name));
+}
+
+/** The controllers of an operator. It refuses settings it cannot work with; that is the user's to mend. */
+export function controllersOf(operator: OperatorDescription, settings: OperatorSettings): readonly Controller[] {
+  try {
+    return operator.controllers(settings);
+  } catch (error) {
+    throw new CliError(error instanceof Error ? error.message : String(error), {
+      hint: 'slipway run --help lists the settings; name operators to run only those',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
 }

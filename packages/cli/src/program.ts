@@ -143,6 +143,7 @@ function program(context: CommandContext): Command {
   const chosen = (names: readonly string[]) => chooseOperators(operators, namedOperators(names, sources).names);
   const choice = (names: readonly string[], flags: Readonly<Record<string, unknown>>): OperatorChoice => ({
     operators: chosen(names),
+    named: namedOperators(names, sources).names.length > 0,
     settings: operatorSettings(operatorFlags, flags, terminal.env),
     inForce,
   });

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 /** Runs the command line of this process with these operators, and leaves its exit code. */
 export async function runProcess(operators: readonly OperatorDescription[], version: string): Promise<void> {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       // Whoever asks twice does not want to wait for an orderly end.
       if (stop.signal.aborted) process.exit(exitCodes.interrupted);

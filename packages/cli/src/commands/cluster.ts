@@ -57,7 +57,8 @@ export async function startEmbedded(terminal: Terminal, flags: ClusterFlags): Pr
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
 export async function clusterCommand({ terminal }: CommandContext, flags: ClusterFlags): Promise<void> {
-  const { cluster, kubeconfigFile, stop } = await startEmbedded(terminal, flags);
+  const embedded = await startEmbedded(terminal, flags);
+  const { cluster, kubeconfigFile } = embedded;
   try {
     terminal.out(
       `cluster      ${styled(terminal, 'bold', cluster.url)}${flags.data === undefined ? '   (in memory; --data DIR keeps it)' : `   (kept in ${flags.data})`}\n`,
@@ -66,7 +67,7 @@ export async function clusterCommand({ terminal }: CommandContext, flags: Cluste
     terminal.out(`             kubectl get namespaces\n`);
     await aborted(terminal.signal);
   } finally {
-    await stop();
+    await embedded.stop();
   }
 }
 

@@ -13,6 +13,8 @@ export interface CommandContext {
 /** What commands that run operators get besides. */
 export interface OperatorChoice {
   readonly operators: readonly OperatorDescription[];
+  /** They were named; otherwise they are all there are. */
+  readonly named: boolean;
   /** The operators' own flags. */
   readonly settings: OperatorSettings;
   /** Everything in force, for `--verbose`. */

@@ -10,8 +10,6 @@ export function rbacCommand(
   operators: readonly OperatorDescription[],
   flags: { namespace?: string },
 ): void {
-  const objects = rbacObjects(operators, {
-    ...(flags.namespace ? { namespace: flags.namespace } : {}),
-  });
+  const objects = rbacObjects(operators, flags.namespace ? { namespace: flags.namespace } : {});
   terminal.out(objects.map((object) => stringify(object)).join('---\n'));
 }

@@ -3,6 +3,7 @@ import { createLogger, startManager, type LogLevel, type Manager, type OperatorD
 
 import { CliError, exitCodes } from '../cli-error.ts';
 import { connectCluster, type ConnectionFlags } from '../connect-command.ts';
+import { controllersOf } from '../operators.ts';
 import { aborted } from './aborted.ts';
 import type { CommandContext, OperatorChoice } from './context.ts';
 import { installCrds, requireCrds } from './crds.ts';
@@ -28,6 +29,7 @@ export async function runCommand(
     destination: { write: (line: string) => terminal.err(line), isTTY: terminal.interactive },
     clock: terminal.clock,
   });
+  const controllers = operators.flatMap((operator) => controllersOf(operator, settings));
   await using cluster = await connectCluster(terminal, flags);
   log.info('starting', { version, cluster: cluster.origin, operators: operators.map((operator) => operator.name) });
   if (flags.verbose) for (const setting of inForce) log.info('setting', { ...setting });
@@ -42,7 +44,7 @@ export async function runCommand(
         openTransport: () => cluster.openTransport(),
         namespace: flags.leaderElectionNamespace ?? cluster.namespace,
       },
-      controllers: operators.flatMap((operator) => operator.controllers(settings)),
+      controllers,
       leaderElection: flags.leaderElect ?? false,
       health: flags.healthPort === undefined ? false : { port: flags.healthPort },
       metrics: flags.metricsPort === undefined ? false : { port: flags.metricsPort },

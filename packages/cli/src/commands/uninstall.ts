@@ -103,16 +103,16 @@ function named(objects: readonly OperatorObject[]): string {
 async function deleteObjects(
   client: Client,
   kinds: readonly DefinedKind[],
-  { signal, out }: Terminal,
+  terminal: Terminal,
 ): Promise<string | undefined> {
-  const objects = await objectsOf(client, kinds, signal);
+  const objects = await objectsOf(client, kinds, terminal.signal);
   if (objects.length === 0) return undefined;
   const roots = objects.filter(({ object }) => (object.metadata.ownerReferences ?? []).length === 0);
   // Objects whose owner is gone already are roots too.
   for (const { kind, object } of roots.length > 0 ? roots : objects) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
-    await client.delete(kind, keyOf(object), { preconditions: { uid: object.metadata.uid! }, signal });
-    out(`  deleted    ${textOf({ kind, object })}\n`);
+    await client.delete(kind, keyOf(object), { preconditions: { uid: object.metadata.uid! }, signal: terminal.signal });
+    terminal.out(`  deleted    ${textOf({ kind, object })}\n`);
   }
   return named(objects);
 }
@@ -120,10 +120,10 @@ async function deleteObjects(
 async function removeMembers(
   client: Client,
   entries: readonly InventoryEntry[],
-  { signal, out }: Terminal,
+  terminal: Terminal,
 ): Promise<string | undefined> {
-  const { state, members } = await pruneMembers({ client, entries, signal });
-  for (const { ref, action } of members) if (action === 'deleted') out(`  deleted    ${refText(ref)}\n`);
+  const { state, members } = await pruneMembers({ client, entries, signal: terminal.signal });
+  for (const { ref, action } of members) if (action === 'deleted') terminal.out(`  deleted    ${refText(ref)}\n`);
   if (state === 'pruned') return undefined;
   const failed = members.filter((member) => member.action === 'failed');
   if (failed.length > 0) {

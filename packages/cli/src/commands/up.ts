@@ -1,8 +1,10 @@
 import { createClient, sleep, type Client } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
-import { createLogger, silentLogger, startManager, type OperatorDescription } from '@slipway/runtime';
+import { createLogger, silentLogger, startManager, type Controller, type OperatorDescription } from '@slipway/runtime';
 
+import { CliError } from '../cli-error.ts';
 import { listManagedObjects, statusColumns } from '../managed-object.ts';
+import { controllersOf } from '../operators.ts';
 import { styled, type Terminal } from '../terminal.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
@@ -21,11 +23,8 @@ const refreshMs = 500;
 const gracefulStopMs = 2_000;
 
 /** `slipway up`: a cluster in this process, the operators, and an example of each going through its life. */
-export async function upCommand(
-  { terminal }: CommandContext,
-  { operators, settings }: OperatorChoice,
-  flags: UpFlags,
-): Promise<void> {
+export async function upCommand({ terminal }: CommandContext, choice: OperatorChoice, flags: UpFlags): Promise<void> {
+  const { operators, controllers } = ableToRun(terminal, choice);
   const embedded = await startEmbedded(terminal, flags);
   const { cluster } = embedded;
   const view = new LiveView(terminal);
@@ -36,7 +35,7 @@ export async function upCommand(
     await using manager = await startManager({
       name: 'slipway',
       cluster: { transport: cluster.transportFor({}) },
-      controllers: operators.flatMap((operator) => operator.controllers(settings)),
+      controllers,
       log: flags.verbose
         ? createLogger({
             format: 'text',
@@ -64,6 +63,25 @@ export async function upCommand(
         : `stopped; the cluster is kept in ${flags.data}\n`,
     );
   }
+}
+
+/** An operator that was not asked for by name and lacks a setting is left out, with a word; one that was named is an error. */
+function ableToRun(
+  terminal: Terminal,
+  { operators, named, settings }: OperatorChoice,
+): { operators: OperatorDescription[]; controllers: Controller[] } {
+  const able: OperatorDescription[] = [];
+  const controllers: Controller[] = [];
+  for (const operator of operators) {
+    try {
+      controllers.push(...controllersOf(operator, settings));
+      able.push(operator);
+    } catch (error) {
+      if (named || !(error instanceof CliError)) throw error;
+      terminal.err(`left out ${operator.name}: ${error.message}\n`);
+    }
+  }
+  return { operators: able, controllers };
 }
 
 function greet(

@@ -5,6 +5,9 @@ import type { OperatorDescription } from '@slipway/runtime';
 
 import { summarise, type ManagedObject } from '../managed-object.ts';
 
+/** Made by the cluster for a Service, with the Service's labels: nobody applied them. */
+const derivedKinds: ReadonlySet<string> = new Set(['Endpoints', 'EndpointSlice']);
+
 /** Tells what happens on the cluster: every state an operator's object goes through, every object that comes, gets well and goes. */
 export class Story {
   readonly #operators: readonly OperatorDescription[];
@@ -34,7 +37,7 @@ export class Story {
       const row = summarise(operator, seen.kind, seen);
       if (type === 'DELETED') this.#gone(`${row.kind} ${row.name}`);
       else this.#told(row);
-    } else if (seen.metadata.labels?.[memberLabel] !== undefined) {
+    } else if (seen.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(seen.kind)) {
       this.#member(type, seen);
     }
   }

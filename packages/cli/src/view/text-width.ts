@@ -2,10 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** How many columns a text takes; colours take none. */
 export function textWidth(text: string): number {
-  return [...stripVTControlCharacters(text)].length;
+  return Array.from(stripVTControlCharacters(text)).length;
 }
 
-const pieces = /\u001B\[[0-9;]*m|./gsu;
+const escape = String.fromCharCode(0x1b);
+const pieces = new RegExp(`${escape}\\[[0-9;]*m|.`, 'gsu');
 
 /** `text` cut to `width` columns with `…` at its end. Colours stay whole and are ended. */
 export function cut(text: string, width: number): string {
@@ -15,7 +16,7 @@ export function cut(text: string, width: number): string {
   let kept = '';
   let coloured = false;
   for (const [piece] of text.matchAll(pieces)) {
-    if (piece.startsWith('\u001B')) {
+    if (piece.startsWith(escape)) {
       coloured = true;
       kept += piece;
     } else if (room > 0) {
