@@ -3,6 +3,9 @@ import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime'
 
 import { memberLabel } from './membership.ts';
 
+/** The keys to reconcile when a member, an object of `kind`, changes. */
+export type OwnersOf = (event: CacheEvent, kind: Kind) => readonly ObjectKey[];
+
 /**
  * Wakes a controller when a member of one of its sets changes or goes: by hand, or because its status moved on. Only metadata
  * of marked objects is fetched and kept. Which kinds to watch is known only once sets are read, so a reconciler says so as it
@@ -10,12 +13,11 @@ import { memberLabel } from './membership.ts';
  */
 export class MemberWatch implements EventSource {
   readonly name = 'members';
-  readonly #owners: (event: CacheEvent) => readonly ObjectKey[];
+  readonly #owners: OwnersOf;
   readonly #followed = new Map<string, Kind>();
   readonly #running = new Set<{ emit: EmitKey; context: EventSourceContext; stops: Map<string, () => void> }>();
 
-  /** @param owners the keys to reconcile when the member of an event changes */
-  constructor(owners: (event: CacheEvent) => readonly ObjectKey[]) {
+  constructor(owners: OwnersOf) {
     this.#owners = owners;
   }
 
@@ -54,7 +56,7 @@ export class MemberWatch implements EventSource {
       informer.onEvent((event) => {
         // What is there already was read by the reconciler that asked for the watch.
         if (event.initial && event.type === 'added') return;
-        for (const owner of this.#owners(event)) run.emit(owner);
+        for (const owner of this.#owners(event, kind)) run.emit(owner);
       }),
     );
   }

@@ -1,34 +1,28 @@
-import { ConfigMap, Secret, type CacheEvent, type DeepReadonly, type KubeObject, type ObjectKey } from '@slipway/kube';
+import { ConfigMap, minutes, Secret, type CacheEvent, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { AppliedMemo, groupOf, MemberWatch } from '@slipway/manifests';
 import { controller, type Controller, type ReconcileContext } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { names } from '../names.ts';
 import { finalizeOperand } from './finalize.ts';
-import { operandMembership, reconcileOperand, type OperandSettings } from './reconcile.ts';
+import { MemberChanges } from './member-changes.ts';
+import { reconcileOperand, type OperandSettings } from './reconcile.ts';
 
 /** The controller of Operands: woken by the Operand, its sets, its members and its labelled sources. */
 export function operandController(settings: OperandSettings = {}): Controller {
   const memo = new AppliedMemo();
-  // Which Operand a membership label stands for; filled as Operands are reconciled.
-  const byLabel = new Map<string, ObjectKey>();
-  const members = new MemberWatch((event) =>
-    Object.keys(event.meta.labels ?? {})
-      .map((label) => byLabel.get(label))
-      .filter((key) => key !== undefined),
-  );
+  const changes = new MemberChanges();
+  const members = new MemberWatch((event, kind) => changes.note(event, kind));
   const sourcesOf =
     (kind: 'ConfigMap' | 'Secret') =>
     async (event: CacheEvent, { cache }: { cache: ReconcileContext['cache'] }) => {
       const operands = await cache.list(Operand);
-      return operands
-        .filter((operand) =>
-          operand.spec.steadyStateFrom?.some(
-            (source) =>
-              source.kind === kind && source.name === event.key.name && source.namespace === event.key.namespace,
-          ),
-        )
-        .map((operand) => ({ name: operand.metadata.name! }));
+      const uses = (operand: DeepReadonly<Operand>) =>
+        operand.spec.steadyStateFrom?.some(
+          (source) =>
+            source.kind === kind && source.name === event.key.name && source.namespace === event.key.namespace,
+        );
+      return operands.filter(uses).map((operand) => ({ name: operand.metadata.name! }));
     };
   return controller({
     name: 'operand',
@@ -51,11 +45,19 @@ export function operandController(settings: OperandSettings = {}): Controller {
     finalize: { finalizer: names.operandFinalizer, run: finalizeOperand },
     async reconcile(context, key) {
       const seen = await context.cache.get(Operand, key);
-      if (seen) {
-        byLabel.set(operandMembership(key.name).label, key);
-        members.follow(await memberKinds(context, seen));
-      } else byLabel.delete(operandMembership(key.name).label);
-      return await reconcileOperand(context, key, memo, settings);
+      if (!seen) {
+        changes.forget(key);
+        return undefined;
+      }
+      members.follow(await memberKinds(context, seen));
+      const only = changes.take(key, context.clock.now(), settings.resyncMs ?? minutes(10));
+      try {
+        return await reconcileOperand(context, key, { memo, ...(only ? { only } : {}) }, settings);
+      } catch (error) {
+        // What was noted is not lost with a failed run: the next one looks at everything.
+        changes.lost(key);
+        throw error;
+      }
     },
   });
 }

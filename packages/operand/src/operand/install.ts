@@ -1,5 +1,5 @@
 import { findCondition, isConditionTrue, type DeepReadonly, type KubeObject } from '@slipway/kube';
-import { applySet, failureText, refKey, refOf, waitingText, type SetResult } from '@slipway/manifests';
+import { applySet, failureText, refKey, refOf, refText, waitingText, type SetResult } from '@slipway/manifests';
 
 import { withOwners, type Revision, type Revisions } from './revisions.ts';
 import type { Manifest, OperandRun, StatusWrite } from './run.ts';
@@ -22,18 +22,24 @@ export async function installSet(
     await markStarted(run, manifest);
     const objects = manifest.steadyState.filter((object) => !stayOverridden(object, manifest, revisions));
     steady = await apply(run, objects, owners, true);
-    if (steady.state !== 'applied') return report(run, steady, false);
+    if (steady.state !== 'applied') return await report(run, steady, false);
     await writeStatus(run, { latestInstalledSteadyStateGeneration: generation, sourcesHash: manifest.sourcesHash });
   }
   // Without a post-install part the steady state is the whole manifest and has just been applied.
   const whole = steady && manifest.postInstall.length === 0 ? steady : await apply(run, manifest.merged, owners, false);
-  if (whole.state !== 'applied') return report(run, whole, manifest.postInstall.length > 0);
+  if (whole.state !== 'applied' && run.only) {
+    // What is wrong with a few members is judged, and reported, with all of them in view.
+    run.only = undefined;
+    return await installSet(run, manifest, revisions, current);
+  }
+  if (whole.state !== 'applied') return await report(run, whole, manifest.postInstall.length > 0);
   const was = findCondition(run.operand, 'OperandInstalled')?.status;
   await writeStatus(run, {
-    ...memberStatus(whole.members),
+    // A partial pass knows a few members only.
+    ...(run.only ? {} : memberStatus(whole.members)),
     conditions: [manifest.rolledBack ? rolledBack(run) : installed()],
   });
-  reportDrift(run, whole);
+  reportDrift(run, whole, was === 'True');
   if (was !== 'True' && !manifest.rolledBack)
     run.context.events.normal(run.operand, 'Installed', `generation ${generation} is on the cluster`);
   return 'installed';
@@ -82,23 +88,28 @@ function stayOverridden(object: DeepReadonly<KubeObject>, manifest: Manifest, re
   );
 }
 
-function apply(
+async function apply(
   run: OperandRun,
   objects: readonly DeepReadonly<KubeObject>[],
   owners: readonly (Revision | undefined)[],
   preflight: boolean,
 ): Promise<SetResult> {
-  return applySet({
-    client: run.context.client,
+  const { clock, client, signal } = run.context;
+  const started = clock.now();
+  const result = await applySet({
+    client,
     objects: withOwners(objects, owners),
     fieldManager: run.fieldManager,
     membership: run.membership,
     adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
     gate: () => run.operand.spec.checkDeploymentHealth === true,
     preflight,
+    ...(run.only ? { only: run.only } : {}),
     memo: run.memo,
-    signal: run.context.signal,
+    signal,
   });
+  run.metrics?.pass(run.operand.metadata.name!, run.only ? 'partial' : 'full', (clock.now() - started) / 1000);
+  return result;
 }
 
 async function report(run: OperandRun, result: SetResult, postInstall: boolean): Promise<'pending' | 'failed'> {
@@ -139,8 +150,25 @@ function mayRollBack(run: OperandRun): boolean {
   return run.operand.spec.onFailure === 'Rollback' && (run.operand.status?.latestReadyActiveOperand ?? '') !== '';
 }
 
-function reportDrift(run: OperandRun, result: SetResult): void {
+function reportDrift(run: OperandRun, result: SetResult, wasInstalled: boolean): void {
+  const name = run.operand.metadata.name!;
+  if (wasInstalled) {
+    const corrected = result.members.filter(
+      ({ action }) => action === 'created' || action === 'configured' || action === 'recreated',
+    );
+    for (const _member of corrected) run.metrics?.drift(name, 'corrected');
+    if (corrected.length > 0)
+      run.context.events.normal(
+        run.operand,
+        'DriftCorrected',
+        corrected
+          .slice(0, 3)
+          .map((member) => refText(member.ref))
+          .join(', '),
+      );
+  }
   const drifted = result.members.filter((member) => member.action === 'drifted');
+  for (const _member of drifted) run.metrics?.drift(name, 'left');
   if (drifted.length > 0)
     run.context.events.warning(run.operand, 'Drifted', drifted.slice(0, 3).map(failureText).join('; '));
 }

@@ -155,6 +155,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
 function announcePruned(run: OperandRun, result: PruneResult): void {
   const deleted = result.members.filter((member) => member.action === 'deleted');
   if (deleted.length === 0) return;
+  run.metrics?.pruned(run.operand.metadata.name!, deleted.length);
   const shown = deleted
     .slice(0, 5)
     .map((member) => refText(member.ref))

@@ -1,4 +1,4 @@
-import { type ObjectKey, minutes, seconds } from '@slipway/kube';
+import { isConditionTrue, type ObjectKey, minutes, seconds } from '@slipway/kube';
 import { membershipOf, type AppliedMemo } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
@@ -8,11 +8,19 @@ import { announceSet, createSet } from './announce.ts';
 import { settleCommittedRoll } from './commit.ts';
 import { installSet } from './install.ts';
 import { calculateManifest } from './manifest.ts';
+import { operandMetrics } from './metrics.ts';
 import { planOperand } from './plan-mode.ts';
 import { promoteSet } from './promote.ts';
 import { readRevisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
 import { retireStrays, supersedePendingSet } from './supersede.ts';
+
+/** What a process remembers of an Operand between runs. Losing it costs a few reads. */
+export interface OperandMemory {
+  readonly memo: AppliedMemo;
+  /** See `OperandRun.only`. */
+  readonly only?: ReadonlySet<string>;
+}
 
 export interface OperandSettings {
   /** Every Operand is looked at again after this time even when nothing seems to have changed, in milliseconds. Default 10 min. */
@@ -29,7 +37,7 @@ const waitMs = seconds(2);
 export async function reconcileOperand(
   context: ReconcileContext,
   key: ObjectKey,
-  memo: AppliedMemo,
+  memory: OperandMemory,
   settings: OperandSettings = {},
 ): Promise<Requeue | undefined> {
   // Read from the server, not from the cache: the decisions below delete objects.
@@ -38,9 +46,11 @@ export async function reconcileOperand(
   const run: OperandRun = {
     context,
     operand,
-    memo,
+    memo: memory.memo,
+    ...(memory.only && isSteady(operand) ? { only: memory.only } : {}),
     fieldManager: fieldManagerOf(key.name),
     membership: operandMembership(key.name),
+    metrics: operandMetrics(context.metrics),
   };
 
   // 1. Calculate the manifest.
@@ -70,6 +80,11 @@ export async function reconcileOperand(
   // 7. When the set is ready: delete the one before, then make this one the active set.
   if ((await promoteSet(run, manifest, revisions, current)) === 'wait') return requeueAfter(waitMs);
   return requeueAfter(settings.resyncMs ?? minutes(10));
+}
+
+/** Everything was in force for this generation: a change of a member is all there can be to do. */
+function isSteady(operand: Operand): boolean {
+  return isConditionTrue(operand, 'Ready') && operand.status?.observedGeneration === operand.metadata.generation;
 }
 
 /** How the members of an Operand are marked. */

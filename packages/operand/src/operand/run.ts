@@ -3,6 +3,7 @@ import type { AppliedMemo, Membership } from '@slipway/manifests';
 import type { ReconcileContext } from '@slipway/runtime';
 
 import type { Operand } from '../api.ts';
+import type { OperandMetrics } from './metrics.ts';
 
 /** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
 export interface OperandRun {
@@ -12,6 +13,9 @@ export interface OperandRun {
   readonly fieldManager: string;
   readonly membership: Membership;
   readonly memo: AppliedMemo;
+  /** Members known to have changed since the last full pass (by `refKey`): only they are looked at. Absent: all are. */
+  only?: ReadonlySet<string> | undefined;
+  readonly metrics?: OperandMetrics;
 }
 
 /** The whole manifest an Operand asks for at this moment. */
