@@ -1,6 +1,6 @@
 import { findCondition, isConflict, isNotFound, isTransient, sleep } from '@slipway/kube';
 
-import type { BtpOperator } from '../api.ts';
+import { BtpOperator } from '../api.ts';
 import { isReason, reasons, Refusal, type Reason } from '../reasons.ts';
 import type { BtpRun } from './run.ts';
 
@@ -54,11 +54,20 @@ async function write(run: BtpRun, fields: object): Promise<void> {
       run.btp = written as BtpOperator;
       return;
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) throw new ObjectGone();
-      if (!isTransient(error) || context.clock.now() >= end) throw error;
+      if (isNotFound(error)) throw new ObjectGone();
+      if (!(isTransient(error) || isConflict(error)) || context.clock.now() >= end) throw error;
+      if (isConflict(error)) run.btp = await readAgain(run);
       await sleep(context.clock, settings.statusUpdateCheckIntervalMs, context.signal);
     }
   }
+}
+
+/** A conflict without a change of ours: somebody replaced the object, or the server just says so. */
+async function readAgain(run: BtpRun): Promise<BtpOperator> {
+  const { namespace, name, uid } = run.btp.metadata;
+  const found = await run.context.client.get(BtpOperator, { namespace, name: name! });
+  if (found?.metadata.uid !== uid) throw new ObjectGone();
+  return found!;
 }
 
 /** The BtpOperator went away, or was replaced, while it was being worked on. */
