@@ -14,7 +14,7 @@ import type { AppliedMemo } from './applied-memo.ts';
 import type { HealthRules } from './health-rules.ts';
 import { refOf, refText } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
-import { isMember, isMembershipLabel, isShared, otherOwner, type Membership } from './membership.ts';
+import { isMember, isMembershipLabel, isSetLabel, isShared, otherOwner, type Membership } from './membership.ts';
 import type { MemberResult } from './member-result.ts';
 import { isAppliedAlready } from './owned-fields.ts';
 
@@ -86,6 +86,7 @@ async function create(config: KubeObject, context: MemberContext): Promise<Membe
       force: true,
       signal: context.signal,
     });
+  else context.memo.remember(created, config, manager);
   return settled('created', created, context);
 }
 
@@ -142,24 +143,13 @@ async function configure(
   context: MemberContext,
 ): Promise<MemberResult> {
   await adoptOwnUpdates(kind, live, context);
-  const shared = context.adoption !== 'AdoptAll' && isShared(live, context.membership);
   try {
-    const applied = await context.client.apply(config, {
-      fieldManager: context.fieldManager,
-      force: !shared,
-      signal: context.signal,
-    });
+    const applied = await applyUnlessDisputed(config, live, context);
     context.memo.remember(applied, config, context.fieldManager);
     // The server does not store an apply that changes nothing: the version tells.
     const action = applied.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'configured';
     return settled(action, applied, context);
   } catch (error) {
-    if (shared && isConflict(error)) {
-      throw new Error(
-        `is a member of another set too, which wants other values: ${(error as Error).message}; take it out of one of them, or set the adoption policy to AdoptAll`,
-        { cause: error },
-      );
-    }
     if (!isImmutableRefusal(error)) throw error;
     if (!mayRecreate(config)) {
       throw new Error(
@@ -169,6 +159,43 @@ async function configure(
     }
     return await recreate(config, kind, live, context);
   }
+}
+
+/** Takes fields over from everybody but other sets: those want their values as much as this one does. */
+async function applyUnlessDisputed(
+  config: KubeObject,
+  live: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): Promise<KubeObject> {
+  const apply = (force: boolean) =>
+    context.client.apply(config, { fieldManager: context.fieldManager, force, signal: context.signal });
+  if (context.adoption === 'AdoptAll' || !isShared(live, context.membership)) return await apply(true);
+  try {
+    return await apply(false);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    const others = setManagers(live, context.membership).filter((manager) =>
+      (error as Error).message.includes(`"${manager}"`),
+    );
+    // Somebody else's edit of a shared object is drift like any other.
+    if (others.length === 0) return await apply(true);
+    throw new Error(
+      `is a member of two sets that want different values, ${context.fieldManager} and ${others.join(', ')}: ${(error as Error).message}; take it out of one of them, make them agree, or set the adoption policy to AdoptAll`,
+      { cause: error },
+    );
+  }
+}
+
+/** The field managers of the other sets an object belongs to: they own those sets' labels. */
+function setManagers(live: DeepReadonly<KubeObject>, membership: Membership): string[] {
+  return (live.metadata.managedFields ?? [])
+    .filter((entry) => {
+      const fields = entry.fieldsV1 as { 'f:metadata'?: { 'f:labels'?: Record<string, unknown> } } | undefined;
+      return Object.keys(fields?.['f:metadata']?.['f:labels'] ?? {}).some(
+        (key) => isSetLabel(key.slice(2)) && key.slice(2) !== membership.label,
+      );
+    })
+    .map((entry) => entry.manager ?? '');
 }
 
 async function recreate(
@@ -212,7 +239,11 @@ async function adoptOwnUpdates(kind: Kind, live: DeepReadonly<KubeObject>, conte
   );
 }
 
-function adoptionRefusal(live: DeepReadonly<KubeObject>, context: MemberContext): string | undefined {
+/** Why an existing object is not taken into the set, or `undefined` when it may be. */
+export function adoptionRefusal(
+  live: DeepReadonly<KubeObject>,
+  context: Pick<MemberContext, 'adoption' | 'membership'>,
+): string | undefined {
   if (context.adoption === 'AdoptAll' || isMember(live, context.membership)) return undefined;
   if (context.adoption === 'MustMatch') {
     return 'exists already and does not belong to this set; delete it, rename the member, or allow adoption';
@@ -240,7 +271,7 @@ function content(object: DeepReadonly<KubeObject>): unknown {
   return { ...object, metadata, status: undefined };
 }
 
-function isImmutableRefusal(error: unknown): boolean {
+export function isImmutableRefusal(error: unknown): boolean {
   return (
     isInvalid(error) &&
     /immutable|may not be changed|updates to .* are forbidden|cannot be changed/i.test((error as Error).message)

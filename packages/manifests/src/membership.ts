@@ -43,12 +43,17 @@ export function otherOwner(object: Labelled): string | undefined {
 
 /** Whether the object is a member of another set too. Two sets may share an object as long as they agree about its fields. */
 export function isShared(object: Labelled, membership: Membership): boolean {
-  return Object.keys(object.metadata.labels ?? {}).some((key) => key.startsWith(prefix) && key !== membership.label);
+  return Object.keys(object.metadata.labels ?? {}).some((key) => isSetLabel(key) && key !== membership.label);
+}
+
+/** Whether a label is the mark of one particular set. */
+export function isSetLabel(key: string): boolean {
+  return key.startsWith(prefix);
 }
 
 /** Whether a label is one of the marks of sets. */
 export function isMembershipLabel(key: string): boolean {
-  return key === memberLabel || key.startsWith(prefix);
+  return key === memberLabel || isSetLabel(key);
 }
 
 /** A copy of `object` with the set's labels. */

@@ -1,7 +1,7 @@
-import { isInvalid, isNotFound, type Client, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { isNotFound, type Client, type DeepReadonly, type KubeObject } from '@slipway/kube';
 
 import { mayPrune, mayRecreate, modeOf } from './annotations.ts';
-import { refusalText } from './apply-member.ts';
+import { adoptionRefusal, isImmutableRefusal, refusalText, type AdoptionPolicy } from './apply-member.ts';
 import { diffObjects, type FieldChange } from './diff.ts';
 import { compareRefs, refOf, refText, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
@@ -27,6 +27,8 @@ export interface PlanOptions {
   readonly membership: Membership;
   /** What the set has on the cluster now; whatever of it is not in `objects` would be pruned. */
   readonly inventory?: Inventory;
+  /** Show as refused what this policy would not take. Default: not looked at. */
+  readonly adoption?: AdoptionPolicy;
   /** Requests at a time. Default 8. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
@@ -71,6 +73,11 @@ async function planMember(object: KubeObject, options: PlanOptions): Promise<Pla
   try {
     const kind = await client.resolve(object.apiVersion, object.kind, { signal });
     const live = await client.get(kind, keyOfRef(ref), { signal });
+    const refusal =
+      live && options.adoption
+        ? adoptionRefusal(live, { adoption: options.adoption, membership: options.membership })
+        : undefined;
+    if (refusal) return { ref, action: 'refused', changes: [], message: refusal };
     if (live && modeOf(object) === 'EnsureExists')
       return { ref, action: 'none', changes: [], message: 'exists; only its existence is ensured' };
     const applied = await client.apply(object, {
@@ -86,7 +93,7 @@ async function planMember(object: KubeObject, options: PlanOptions): Promise<Pla
     signal?.throwIfAborted();
     if (isNotFound(error))
       return { ref, action: 'unknown', changes: [], message: `${refusalText(error)}: unknown until that exists` };
-    if (isInvalid(error) && /immutable/i.test((error as Error).message) && mayRecreate(object)) {
+    if (isImmutableRefusal(error) && mayRecreate(object)) {
       return { ref, action: 'recreate', changes: [], message: refusalText(error) };
     }
     return { ref, action: 'refused', changes: [], message: refusalText(error) };

@@ -20,6 +20,7 @@ export async function planOperand(run: OperandRun, manifest: Manifest): Promise<
     objects: withOwners(manifest.merged, [active]),
     fieldManager: run.fieldManager,
     membership: run.membership,
+    adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
     inventory: (active?.live ?? []).map((ref): InventoryEntry => toObjectRef(ref)),
     signal: run.context.signal,
   });

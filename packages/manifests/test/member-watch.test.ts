@@ -1,0 +1,54 @@
+import { ConfigMap, Secret, type ObjectKey } from '@slipway/kube';
+import { controller } from '@slipway/runtime';
+import { testCluster } from '@slipway/testing';
+import { expect, test } from 'vitest';
+
+import { MemberWatch } from '../src/index.ts';
+import { configMap, freshNamespace, testSet } from './set-on-cluster.ts';
+
+test('a controller is woken by members of its sets and by nothing else', async () => {
+  await using cluster = await testCluster();
+  const namespace = await freshNamespace(cluster);
+  const set = testSet(cluster, 'watched');
+  const other = testSet(cluster, 'other');
+  await set.apply([configMap(namespace, 'a', { v: '1' }), configMap(namespace, 'b', { v: '1' })]);
+  await other.apply([configMap(namespace, 'foreign')]);
+  await cluster.client.create(configMap(namespace, 'nobodys'));
+
+  const woken: string[] = [];
+  const watch = new MemberWatch((event) =>
+    event.meta.labels?.[set.membership.label] ? [{ name: `${event.type} ${event.key.name}` }] : [],
+  );
+  await cluster.run([
+    controller({
+      name: 'members',
+      for: Secret,
+      scope: { labelSelector: 'no=such' },
+      sources: [watch],
+      async reconcile(_context, key: ObjectKey) {
+        woken.push(key.name);
+        return undefined;
+      },
+    }),
+  ]);
+  // Known only after the start, as for a controller that learns its kinds from what it reconciles; twice costs nothing.
+  watch.follow([ConfigMap]);
+  watch.follow([ConfigMap]);
+
+  const edit = (name: string) =>
+    cluster.client.patch(ConfigMap, { namespace, name }, { type: 'merge', body: { data: { v: 'edited' } } });
+  await cluster.eventually('an edit is noticed', async () => {
+    if (woken.length === 0)
+      await cluster.client.patch(
+        ConfigMap,
+        { namespace, name: 'a' },
+        { type: 'merge', body: { data: { v: String(cluster.clock.now()) } } },
+      );
+    return woken.includes('updated a');
+  });
+  await edit('foreign');
+  await edit('nobodys');
+  await cluster.client.delete(ConfigMap, { namespace, name: 'b' });
+  await cluster.eventually('a deletion is noticed', () => woken.includes('deleted b'));
+  expect(new Set(woken)).toEqual(new Set(['updated a', 'deleted b']));
+});
