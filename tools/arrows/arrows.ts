@@ -14,7 +14,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */
-export const testOnly: readonly string[] = ['testing', 'apiserver'];
+export const testOnly: readonly string[] = ['testing', 'apiserver', 'reference-cluster'];
 
 /** Pictures the arrows as a Mermaid graph for `docs/architecture.md`. */
 export function mermaid(): string {

@@ -1,0 +1,154 @@
+import { core, del, differentialCase as test, get, grouped, mergePatch, patch, post, type Json } from '../case.ts';
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const reviews = '/apis/authorization.k8s.io/v1';
+const bob = { 'impersonate-user': 'bob', 'impersonate-group': 'devs' };
+const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
+
+/** Who one is and what one may do. */
+export const access = [
+  test(
+    'reviews',
+    post(
+      'who am I',
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'SelfSubjectReview',
+      },
+      {
+        pick: ({ kind, status }: Json) => ({
+          kind,
+          username: status.userInfo.username,
+          groups: status.userInfo.groups,
+        }),
+      },
+    ),
+    post('may I', `${reviews}/selfsubjectaccessreviews`, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'pods' } },
+    }),
+    post('may she', `${reviews}/subjectaccessreviews`, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: 'alice',
+        groups: ['devs'],
+        resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'pods' },
+      },
+    }),
+    post('may she here', grouped('authorization.k8s.io/v1', 'localsubjectaccessreviews'), {
+      metadata: { namespace: '{ns}' },
+      spec: { user: 'alice', resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'pods' } },
+    }),
+    post('may she see a path', `${reviews}/subjectaccessreviews`, {
+      spec: {
+        user: 'alice',
+        groups: ['system:authenticated'],
+        nonResourceAttributes: { path: '/healthz', verb: 'get' },
+      },
+    }),
+    post('may nobody', `${reviews}/subjectaccessreviews`, { spec: {} }),
+    post('both kinds of attributes', `${reviews}/selfsubjectaccessreviews`, {
+      spec: { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/' } },
+    }),
+    post(
+      'rules of bob',
+      `${reviews}/selfsubjectrulesreviews`,
+      { spec: { namespace: '{ns}' } },
+      {
+        headers: bob,
+        pick: ({ status }: Json) => status.resourceRules.map(({ resources, verbs }: Json) => ({ resources, verbs })),
+      },
+    ),
+  ),
+  test(
+    'roles',
+    post('Role', grouped(rbac, 'roles'), { apiVersion: rbac, kind: 'Role', metadata: { name: 'r' }, rules }),
+    post('no verbs', grouped(rbac, 'roles'), {
+      metadata: { name: 'x' },
+      rules: [{ apiGroups: [''], resources: ['pods'] }],
+    }),
+    post('no resources', grouped(rbac, 'roles'), { metadata: { name: 'x' }, rules: [{ verbs: ['get'] }] }),
+    post('paths in a Role', grouped(rbac, 'roles'), {
+      metadata: { name: 'x' },
+      rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }],
+    }),
+    post('RoleBinding', grouped(rbac, 'rolebindings'), {
+      apiVersion: rbac,
+      kind: 'RoleBinding',
+      metadata: { name: 'b' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+      subjects: [
+        { kind: 'User', name: 'alice' },
+        { kind: 'ServiceAccount', name: 'robot' },
+      ],
+    }),
+    patch('what it refers to is immutable', grouped(rbac, 'rolebindings/b'), mergePatch, {
+      roleRef: { name: 'other' },
+    }),
+    post('bad subject', grouped(rbac, 'rolebindings'), {
+      metadata: { name: 'x' },
+      roleRef: { kind: 'Role', name: 'r' },
+      subjects: [{ kind: 'Robot', name: 'x' }],
+    }),
+    post('now she may', `${reviews}/subjectaccessreviews`, {
+      spec: { user: 'alice', resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'configmaps' } },
+    }),
+    get('she does', core('configmaps'), { headers: { 'impersonate-user': 'alice' }, pick: ({ kind }: Json) => kind }),
+    del('she does not', core('configmaps/x'), undefined, { headers: { 'impersonate-user': 'alice' } }),
+    post('ClusterRole', `/apis/${rbac}/clusterroles`, {
+      metadata: { name: '{ns}' },
+      rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }],
+    }),
+    post('ClusterRoleBinding', `/apis/${rbac}/clusterrolebindings`, {
+      metadata: { name: '{ns}' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: '{ns}' },
+      subjects: [{ kind: 'Group', name: 'g' }],
+    }),
+    post('more than one has', grouped(rbac, 'roles'), { metadata: { name: 'y' }, rules }, { headers: bob }),
+    get('bootstrap role', `/apis/${rbac}/clusterroles/view`, {
+      pick: ({ metadata, aggregationRule }: Json) => ({ labels: metadata.labels, aggregationRule }),
+    }),
+    get('bootstrap binding', `/apis/${rbac}/clusterrolebindings/cluster-admin`, {
+      pick: ({ subjects, roleRef }: Json) => ({ subjects, roleRef }),
+    }),
+  ),
+  test(
+    'what bob may not',
+    get('list', core('pods'), { headers: bob }),
+    get('cluster-scoped', '/api/v1/nodes/n1', { headers: bob }),
+    get('another group', grouped('apps/v1', 'deployments/d'), { headers: bob }),
+    post('create', grouped('apps/v1', 'deployments'), { metadata: { name: 'd' } }, { headers: bob }),
+    get('a path', '/metrics', { headers: bob }),
+    get('a subresource', core('pods/p/status'), { headers: bob }),
+    get('watch', core('pods?watch=true'), { headers: bob }),
+    del('a collection', core('pods'), undefined, { headers: bob }),
+    get('impersonate from there', core('pods'), { headers: { 'impersonate-group': 'only-a-group' } }),
+    get('all namespaces', '/api/v1/secrets', { headers: bob }),
+    get('what is no resource', core('gizmos'), { headers: bob }),
+  ),
+  test(
+    'tokens',
+    post('account', core('serviceaccounts'), { metadata: { name: 'robot' } }),
+    post(
+      'token',
+      core('serviceaccounts/robot/token'),
+      { spec: {} },
+      { save: { token: ({ status }: Json) => status.token } },
+    ),
+    post('review', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: '{token}' },
+    }),
+    post('review of another audience', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      spec: { token: '{token}', audiences: ['x'] },
+    }),
+    post('review of rubbish', '/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'abc' } }),
+    post('review of nothing', '/apis/authentication.k8s.io/v1/tokenreviews', { spec: {} }),
+    get('as the robot', core('configmaps'), { headers: { authorization: 'Bearer {token}', 'impersonate-user': '' } }),
+    get('with a bad token', core('configmaps'), { headers: { authorization: 'Bearer nonsense' } }),
+  ),
+];
