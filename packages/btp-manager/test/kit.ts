@@ -50,8 +50,9 @@ export const testSettings = (data: Record<string, string> = {}): Settings =>
   withConfigMap(settingsFromFlags(), { RsaKeyBits: '2048', ...sharedModule.data, ...data }).settings;
 
 const startMs = onReference ? systemClock.now() : Date.UTC(2026, 0, 1);
-const seededCa = await makeCa(testSettings(), startMs, 'seed');
-const seededLeaf = await makeLeaf(seededCa, testSettings(), startMs);
+const longLived = testSettings({ WebhookCertificateExpiration: '87600h' });
+const seededCa = await makeCa(longLived, startMs, 'seed');
+const seededLeaf = await makeLeaf(seededCa, longLived, startMs);
 
 /** Certificates as an earlier run of the manager would have left them: making keys is what takes longest. */
 export function seededCertificates(): KubeObject[] {
