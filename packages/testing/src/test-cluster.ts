@@ -6,7 +6,6 @@ import {
   CustomResourceDefinition,
   systemClock,
   toCustomResourceDefinition,
-  undiciTransport,
   type Client,
   type Clock,
   type DefinedKind,
@@ -95,21 +94,14 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
 }
 
 async function referenceTestCluster(options: TestClusterOptions): Promise<TestCluster> {
-  const { startReferenceCluster } = await import('@slipway/reference-cluster');
-  const controllers = options.controllers ?? 'core';
-  const cluster = await startReferenceCluster({
-    controllers: controllers !== 'none',
-    ...(controllers === 'workloads' ? { simulateNodes: 1 } : {}),
-  });
+  const { SharedReference } = await import('./shared-reference.ts');
+  const shared = await SharedReference.get(options.controllers ?? 'core');
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
     clock: systemClock,
     transport() {
-      const transport = undiciTransport({
-        server: cluster.url,
-        tls: { ca: cluster.ca, clientCertificate: { cert: cluster.adminCert, key: cluster.adminKey } },
-      });
+      const transport = shared.transport();
       transports.push(transport);
       return transport;
     },
@@ -125,7 +117,7 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
     advance: (ms) => wait(ms),
     async close() {
       await Promise.all(transports.map((transport) => transport.close()));
-      await cluster.stop();
+      await shared.clean();
     },
   });
 }
