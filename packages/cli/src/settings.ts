@@ -124,7 +124,7 @@ export function settle(command: Command, sources: SettingsSources): Setting[] {
 
 function parsed(option: Option, text: string, from: string): unknown {
   const wrong = (what: string) => new CliError(`${from}: ${what}, not '${text}'`, { exitCode: exitCodes.usage });
-  if (option.isBoolean()) {
+  if (option.isBoolean() || option.negate) {
     // `no-wait: true` makes `wait` false.
     if (text === 'true' || text === '1') return !option.negate;
     if (text === 'false' || text === '0') return option.negate;

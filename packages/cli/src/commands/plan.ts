@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { KubeObject } from '@slipway/kube';
+import { isNotFound, isUnknownKind, type KubeObject } from '@slipway/kube';
 import {
   ManifestError,
   membershipOf,
   parseManifests,
   planSet,
   planText,
+  refText,
   type InventoryEntry,
   type PlannedMember,
 } from '@slipway/manifests';
@@ -41,16 +42,35 @@ export async function planCommand({ terminal }: CommandContext, flags: PlanFlags
       })),
     );
   }
-  switch (flags.output ?? 'table') {
+  terminal.out(formatPlan(plan, flags.output ?? 'table'));
+  refuse(plan);
+}
+
+function formatPlan(plan: readonly PlannedMember[], format: OutputFormat): string {
+  switch (format) {
     case 'json':
-      terminal.out(`${JSON.stringify(plan, undefined, 2)}\n`);
-      return;
+      return `${JSON.stringify(plan, undefined, 2)}\n`;
     case 'yaml':
-      terminal.out(stringify(plan));
-      return;
+      return stringify(plan);
+    case 'name':
+      return plan
+        .filter((member) => member.action !== 'none')
+        .map((member) => `${member.action} ${refText(member.ref)}\n`)
+        .join('');
     default:
-      terminal.out(`${planText(plan)}\n`);
+      return `${planText(plan)}\n`;
   }
+}
+
+/** A plan the server refuses is printed all the same, and is a failure to whoever asks for the exit code. */
+function refuse(plan: readonly PlannedMember[]): void {
+  const refused = plan.filter((member) => member.action === 'refused');
+  if (refused.length === 0) return;
+  const forbidden = refused.some((member) => /forbidden/i.test(member.message ?? ''));
+  throw new CliError(`the cluster would refuse ${refused.map((member) => refText(member.ref)).join(', ')}`, {
+    hint: forbidden ? 'the user of the kubeconfig context may not do this' : 'the plan says why',
+    exitCode: forbidden ? exitCodes.notAllowed : exitCodes.failed,
+  });
 }
 
 function isOperand(object: KubeObject): boolean {
@@ -67,7 +87,11 @@ async function planOperandObject(
     postInstall?: KubeObject[];
   };
   const name = object.metadata.name!;
-  const present = await client.get(Operand, { name }, { signal }).catch(() => undefined);
+  // A cluster that does not know Operands yet has none.
+  const present = await client.get(Operand, { name }, { signal }).catch((error: unknown) => {
+    if (isNotFound(error) || isUnknownKind(error)) return undefined;
+    throw error;
+  });
   const active = present?.status?.latestReadyActiveOperand;
   const set = active ? await client.get(ClusterActiveOperand, { name: active }, { signal }) : undefined;
   const inventory = (set?.spec.live ?? []).map(({ group, kind, namespace, name: member }): InventoryEntry => ({

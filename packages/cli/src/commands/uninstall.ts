@@ -55,9 +55,10 @@ export async function uninstallCommand(
       },
     );
   terminal.out(`uninstalling from ${cluster.origin}\n`);
+  const said = new Set<string>();
   await waitUntilDone(terminal, timeoutMs, async () => ({ waitsFor: await deleteObjects(client, kinds, terminal) }));
   await waitUntilDone(terminal, timeoutMs, async () => ({
-    waitsFor: await removeMembers(client, installed, terminal),
+    waitsFor: await removeMembers(client, installed, terminal, said),
   }));
   terminal.out(`${styled(terminal, 'green', 'uninstalled')}; nothing of slipway is left\n`);
 }
@@ -121,9 +122,15 @@ async function removeMembers(
   client: Client,
   entries: readonly InventoryEntry[],
   terminal: Terminal,
+  said: Set<string>,
 ): Promise<string | undefined> {
   const { state, members } = await pruneMembers({ client, entries, signal: terminal.signal });
-  for (const { ref, action } of members) if (action === 'deleted') terminal.out(`  deleted    ${refText(ref)}\n`);
+  for (const { ref, action } of members) {
+    const going = action === 'deleted' || action === 'terminating';
+    if (!going || said.has(refText(ref))) continue;
+    said.add(refText(ref));
+    terminal.out(`  ${action === 'deleted' ? 'deleted ' : 'deleting'}   ${refText(ref)}\n`);
+  }
   if (state === 'pruned') return undefined;
   const failed = members.filter((member) => member.action === 'failed');
   if (failed.length > 0) {

@@ -53,8 +53,13 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
     const story = new Story(operators, terminal.clock, say);
     story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
     cluster.observe((change) => story.observe(change));
-    await applyExamples(client, operators, terminal);
-    await untilStopped(terminal, view, client, operators);
+    // From here on Ctrl-C is the way to end it, whatever it interrupts.
+    try {
+      await applyExamples(client, operators, terminal);
+      await untilStopped(terminal, view, client, operators);
+    } catch (error) {
+      if (!terminal.signal.aborted) throw error;
+    }
   } finally {
     await embedded.stop();
     terminal.out(

@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCluster, type Cluster, type ClusterOptions } from '@slipway/apiserver';
+import { createClient, systemClock, systemRandom, type Client } from '@slipway/kube';
+import { operandOperator } from '@slipway/operand';
+import type { OperatorDescription } from '@slipway/runtime';
+
+import { runSlipway } from '../src/program.ts';
+import type { Terminal } from '../src/terminal.ts';
+
+export interface CallOptions {
+  /** Default: the Operand operator alone. */
+  readonly operators?: readonly OperatorDescription[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  /** Default false: piped. */
+  readonly interactive?: boolean;
+  /** Default false. */
+  readonly colours?: boolean;
+  /** Default 120. */
+  readonly columns?: number;
+}
+
+/** One call of the command, at work or done. */
+export class Call {
+  out = '';
+  err = '';
+  /** The exit code, once it has ended. */
+  readonly code: Promise<number>;
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  #ended = false;
+
+  constructor(argv: readonly string[], options: CallOptions = {}) {
+    const terminal: Terminal = {
+      out: (text) => this.#wrote('out', text),
+      err: (text) => this.#wrote('err', text),
+      interactive: options.interactive ?? false,
+      colours: options.colours ?? false,
+      columns: () => options.columns ?? 120,
+      rows: () => 40,
+      env: { HOME: '/nonexistent', ...options.env },
+      cwd: options.cwd ?? '/nonexistent',
+      clock: systemClock,
+      random: systemRandom,
+      signal: this.#stop.signal,
+    };
+    const operators = options.operators ?? [operandOperator];
+    this.code = runSlipway(argv, { terminal, operators, version: '9.9.9' }).finally(() => {
+      this.#ended = true;
+      for (const look of this.#waiting) look();
+    });
+  }
+
+  /** Ctrl-C. */
+  stop(): Promise<number> {
+    this.#stop.abort();
+    return this.code;
+  }
+
+  /** Resolves when the output matches; fails when the command ends without. */
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(this.out + this.err);
+        if (!match && !this.#ended) return;
+        this.#waiting.delete(look);
+        if (match) resolve(match);
+        else reject(new Error(`ended without ${pattern}:\n${this.out}${this.err}`));
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  #wrote(where: 'out' | 'err', text: string): void {
+    this[where] += text;
+    for (const look of this.#waiting) look();
+  }
+}
+
+/** Calls the command and waits for its end. */
+export async function call(
+  argv: readonly string[],
+  options?: CallOptions,
+): Promise<{ code: number; out: string; err: string }> {
+  const running = new Call(argv, options);
+  return { code: await running.code, out: running.out, err: running.err };
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'slipway-cli-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export interface ServedCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  /** Its kubeconfig. */
+  readonly kubeconfig: string;
+  readonly folder: string;
+  /** A file in the test's folder. */
+  file(name: string, text: string): Promise<string>;
+}
+
+/** An embedded cluster behind a real socket, as a user's cluster is. */
+export async function servedCluster(options: Partial<ClusterOptions> = {}): Promise<ServedCluster> {
+  const folder = await temporaryFolder();
+  const cluster = await startCluster({ port: 0, controllers: 'workloads', ...options });
+  const kubeconfig = join(folder.path, 'kubeconfig');
+  await cluster.writeKubeconfig(kubeconfig);
+  return {
+    cluster,
+    client: createClient({ transport: cluster.transport, fieldManager: 'test', clock: systemClock }),
+    kubeconfig,
+    folder: folder.path,
+    async file(name, text) {
+      await writeFile(join(folder.path, name), text);
+      return join(folder.path, name);
+    },
+    async [Symbol.asyncDispose]() {
+      await cluster.stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { operandOperator } from '@slipway/operand';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+import { Call, call, servedCluster, temporaryFolder, type ServedCluster } from './kit.ts';
+
+const unreachable = `apiVersion: v1
+kind: Config
+clusters: [{ name: c, cluster: { server: 'http://127.0.0.1:9' } }]
+users: [{ name: u, user: {} }]
+contexts: [{ name: c, context: { cluster: c, user: u } }, { name: other, context: { cluster: c, user: u } }]
+current-context: c
+`;
+
+const connected = [['run'], ['status'], ['plan', '-f', 'file.yaml'], ['install'], ['uninstall']];
+const someObject = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: default }\ndata: { a: b }\n';
+
+/** Somebody who may ask who he is, and nothing else. */
+async function stranger(cluster: ServedCluster): Promise<string> {
+  return await cluster.file(
+    'stranger',
+    unreachable.replace('http://127.0.0.1:9', cluster.cluster.url).replace('user: {}', 'user: { token: stranger }'),
+  );
+}
+
+const strict = {
+  authorization: 'RBAC' as const,
+  tokens: [{ token: 'stranger', user: { name: 'stranger', groups: ['system:authenticated'] } }],
+};
+
+describe.each(connected)('%s', (...argv) => {
+  test('a kubeconfig that is not there: 3', async () => {
+    await using folder = await temporaryFolder();
+    const { file } = { file: `${folder.path}/file.yaml` };
+    await import('node:fs/promises').then(({ writeFile }) => writeFile(file, someObject));
+    const { code, err } = await call([...argv, '--kubeconfig', 'nowhere'], { cwd: folder.path });
+    expect(err).toMatch(/^slipway: .*nowhere.*\n {2}name a kubeconfig with --kubeconfig FILE/);
+    expect(code).toBe(3);
+  });
+
+  test('a context that is not there: 3', async () => {
+    await using cluster = await servedCluster({ controllers: 'none' });
+    await cluster.file('file.yaml', someObject);
+    const { code, err } = await call([...argv, '--kubeconfig', cluster.kubeconfig, '--context', 'moon'], {
+      cwd: cluster.folder,
+    });
+    expect(err).toMatch(/^slipway: .*moon/);
+    expect(code).toBe(3);
+  });
+
+  test('a cluster that does not answer: 3', async () => {
+    await using folder = await temporaryFolder();
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(`${folder.path}/file.yaml`, someObject);
+    await writeFile(`${folder.path}/config`, unreachable);
+    const { code, err } = await call([...argv, '--context', 'other'], {
+      cwd: folder.path,
+      env: { KUBECONFIG: `${folder.path}/config` },
+    });
+    expect(err).toMatch(/^slipway: http:\/\/127\.0\.0\.1:9 does not answer: .*\n {2}is the cluster running/);
+    expect(code).toBe(3);
+  });
+
+  test('a cluster where one may do nothing: 4', async () => {
+    await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+    await cluster.file('file.yaml', someObject);
+    const { code, err } = await call(
+      [...argv, '--kubeconfig', await stranger(cluster), '--timeout', '1s'].filter(
+        (_flag, index, all) => argv[0] === 'install' || argv[0] === 'uninstall' || index < all.length - 2,
+      ),
+      { cwd: cluster.folder },
+    );
+    expect(err).toMatch(/^slipway: /m);
+    expect(code).toBe(4);
+  });
+});
+
+async function definitions(): Promise<string[]> {
+  return [(await call(['crds'])).out];
+}
+
+test('run on a cluster without the definitions: 5', async () => {
+  await using cluster = await servedCluster();
+  const { code, err } = await call(['run', '--kubeconfig', cluster.kubeconfig]);
+  expect(err).toMatch(/slipway: the cluster does not know operands\..*\n {2}run with --install-crds/);
+  expect(code).toBe(5);
+});
+
+test('run without the permissions names the missing ones and how to grant them', async () => {
+  await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+  const { err } = await call(['run', '--kubeconfig', await stranger(cluster)]);
+  expect(err).toContain('not allowed to list operands.operand.run.cloud.google.com');
+  expect(err).toContain('slipway rbac operand | kubectl apply -f -');
+});
+
+describe('run', () => {
+  test('--install-crds, probes, metrics and leader election, until Ctrl-C', async () => {
+    await using cluster = await servedCluster();
+    const running = new Call(
+      [
+        'run',
+        'operand',
+        ...['--kubeconfig', cluster.kubeconfig, '--install-crds', '--health-port', '0', '--metrics-port', '0'],
+        ...['--leader-elect', '--leader-election-namespace', 'default', '--verbose', '--log-level', 'debug'],
+      ],
+      {},
+    );
+    const [, health, metrics] = await running.says(/"ports":\{"health":(\d+),"metrics":(\d+)\}.*"msg":"ready"/);
+    expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()).toContain('# HELP');
+    const lease = await cluster.client.request({
+      method: 'GET',
+      path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/slipway',
+    });
+    expect(lease).toHaveProperty('spec.holderIdentity');
+    const { parseManifests } = await import('@slipway/manifests');
+    for (const object of parseManifests(operandOperator.examples[0]!.manifest, { source: 'example' }))
+      await cluster.client.create(object);
+    await ready(cluster);
+    expect(await running.stop()).toBe(0);
+    const lines = running.err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ msg: 'setting', name: 'health-port', value: '0', from: '--health-port' }),
+    );
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+
+  test('a probe port in use', async () => {
+    await using cluster = await servedCluster({ crds: await definitions() });
+    const { port } = new URL(cluster.cluster.url);
+    const { code, err } = await call([
+      'run',
+      '--kubeconfig',
+      cluster.kubeconfig,
+      '--metrics-port',
+      port,
+      '--log-level',
+      'error',
+    ]);
+    expect(err).toMatch(/^slipway: cannot listen on .*EADDRINUSE.*\n {2}choose another port with --health-port N/);
+    expect(code).toBe(1);
+  });
+});
+
+/** Watches until the example's Operand is ready. */
+async function ready(cluster: ServedCluster): Promise<void> {
+  const call_ = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig, '-o', 'json']);
+  await call_.says(/"kind": "Operand",\n\s+"name": "hello",\n\s+"state": "Ready"/);
+  expect(await call_.stop()).toBe(0);
+}
+
+describe('status', () => {
+  test('says what is not installed, and that nothing is managed', async () => {
+    await using cluster = await servedCluster();
+    const { code, out, err } = await call(['status', '--kubeconfig', cluster.kubeconfig]);
+    expect({ code, out }).toEqual({ code: 0, out: 'nothing is managed yet\n' });
+    expect(err).toMatch(/^not installed here: operands\..*\(slipway run --install-crds\)\n$/);
+  });
+
+  test('in every format', async () => {
+    await using cluster = await servedCluster({
+      crds: await definitions(),
+      manifests: [operandOperator.examples[0]!.manifest],
+    });
+    const status = async (...flags: string[]) =>
+      (await call(['status', '--kubeconfig', cluster.kubeconfig, ...flags], { columns: 60 })).out;
+    expect(await status()).toMatch(/^OPERATOR +KIND +NAME +STATE +SINCE\noperand +Operand +hello +New +\d+s\n$/);
+    expect(await status('-o', 'wide')).toContain('hello');
+    expect(await status('-o', 'name')).toBe('operand/hello\n');
+    expect(JSON.parse(await status('-o', 'json'))).toMatchObject([
+      { operator: 'operand', name: 'hello', state: 'New' },
+    ]);
+    expect(parse(await status('-o', 'yaml'))).toMatchObject([{ kind: 'Operand', message: '' }]);
+  });
+
+  test('-w on a terminal draws over itself', async () => {
+    await using cluster = await servedCluster({ crds: await definitions() });
+    const running = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig], { interactive: true });
+    await running.says(/nothing is managed yet/);
+    await cluster.client.create({
+      apiVersion: operandOperator.kinds[0]!.apiVersion,
+      kind: 'Operand',
+      metadata: { name: 'late' },
+      spec: {},
+    } as never);
+    await running.says(/\u001B\[1A\u001B\[0J[^]*late/);
+    expect(await running.stop()).toBe(0);
+  });
+});
+
+describe('plan', () => {
+  test('of objects, in words and as data', async () => {
+    await using cluster = await servedCluster();
+    const file = await cluster.file('file.yaml', someObject);
+    const plan = (...flags: string[]) => call(['plan', '-f', file, '--kubeconfig', cluster.kubeconfig, ...flags]);
+    expect((await plan()).out).toMatch(/ConfigMap default\/a/);
+    expect(JSON.parse((await plan('-o', 'json')).out)).toMatchObject([{ ref: { kind: 'ConfigMap', name: 'a' } }]);
+    expect((await plan('-o', 'name')).out).toBe('create ConfigMap default/a\n');
+    expect(parse((await plan('-o', 'yaml')).out)).toMatchObject([{ ref: { kind: 'ConfigMap', name: 'a' } }]);
+  });
+
+  test('of an Operand lists what it holds', async () => {
+    await using cluster = await servedCluster({ crds: await definitions() });
+    const file = await cluster.file('operand.yaml', operandOperator.examples[0]!.manifest);
+    const { code, out } = await call(['plan', '-f', file, '--kubeconfig', cluster.kubeconfig]);
+    expect(code).toBe(0);
+    expect(out).toContain('hello/web');
+    expect(out).toContain('hello/installed');
+  });
+
+  test('of a file that is not there or not YAML: 2', async () => {
+    await using cluster = await servedCluster({ controllers: 'none' });
+    const missing = await call(['plan', '-f', 'nowhere.yaml', '--kubeconfig', cluster.kubeconfig]);
+    expect(missing.err).toContain('cannot read nowhere.yaml');
+    expect(missing.code).toBe(2);
+    const file = await cluster.file('bad.yaml', 'kind: ConfigMap\n');
+    const bad = await call(['plan', '-f', file, '--kubeconfig', cluster.kubeconfig]);
+    expect(bad.err).toMatch(/bad\.yaml.*apiVersion[^]*nothing was planned/);
+    expect(bad.code).toBe(2);
+  });
+});
