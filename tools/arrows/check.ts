@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { arrows, testOnly } from './arrows.ts';
+import { arrows, mermaid, testOnly } from './arrows.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
@@ -45,6 +45,17 @@ for (const entry of await readdir(join(root, 'packages'), { withFileTypes: true 
       problems.push(`${where}: ${entry.name} must not know ${room}`);
     }
   }
+}
+
+const page = join(root, 'docs', 'architecture.md');
+const written = await readFile(page, 'utf8');
+const drawn = written.replace(
+  /(<!-- arrows: [^>]*-->\n)[^]*(<!-- \/arrows -->)/,
+  (_all, open: string, close: string) => `${open}\n\`\`\`mermaid\n${mermaid()}\n\`\`\`\n\n${close}`,
+);
+if (drawn !== written) {
+  if (process.argv.includes('--write')) await writeFile(page, drawn);
+  else problems.push('docs/architecture.md: the picture is not current; run `node tools/arrows/check.ts --write`');
 }
 
 if (problems.length > 0) {
