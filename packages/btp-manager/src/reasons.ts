@@ -1,3 +1,5 @@
+import { isConflict, isTransient } from '@slipway/kube';
+
 import type { State } from './api.ts';
 
 /** A row of the table of conditions. */
@@ -215,10 +217,13 @@ export function isReason(text: string | undefined): text is Reason {
 /** Something the user or the cluster has to change first: ends a reconciliation with that status. */
 export class Refusal extends Error {
   readonly reason: Reason;
+  /** It may pass by itself: worth another try before it is shown to anybody. */
+  readonly passing: boolean;
 
-  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+  constructor(reason: Reason, message: string, options: ErrorOptions & { passing?: boolean } = {}) {
     super(message, options);
     this.name = 'Refusal';
     this.reason = reason;
+    this.passing = options.passing ?? (isTransient(options.cause) || isConflict(options.cause));
   }
 }

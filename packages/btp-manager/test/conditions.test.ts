@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigMap, newObject, Pod, Secret } from '@slipway/kube';
+import { ClusterRole, ConfigMap, newObject, Pod, Secret } from '@slipway/kube';
 import { onReference, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -18,6 +18,7 @@ import {
   requiredSecret,
   seededCertificates,
   testSettings,
+  watchReasons,
 } from './kit.ts';
 
 const system = (name: string) => ({ namespace: 'kyma-system', name });
@@ -195,14 +196,23 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
     expect(running.map(({ status }) => status?.phase)).toEqual(['Running']);
   });
 
-  test('what may pass by itself is tried again soon', async () => {
+  test('what may pass by itself is tried again soon, and shows when it does not pass', async () => {
     await using cluster = await btpCluster();
-    cluster.embedded!.faults.add({
-      match: { verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid', times: 2 },
-      action: { type: 'error', status: 503, reason: 'ServiceUnavailable' },
-    });
+    const seen = watchReasons(cluster);
+    const busy = (times: number) =>
+      cluster.embedded!.faults.add({
+        match: { verb: 'patch', resource: 'clusterroles', times },
+        action: { type: 'error', status: 503, reason: 'ServiceUnavailable' },
+      });
+    busy(2);
     await cluster.run([btpController()]);
     await cluster.client.create(btpOperator());
+    await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
+    expect(seen).toEqual(['Processing/Initialized', 'Ready/ReconcileSucceeded']);
+    const lasting = busy(Number.MAX_SAFE_INTEGER);
+    await cluster.client.delete(ClusterRole, { name: 'sap-btp-operator-manager-role' });
+    await reaches(cluster, 'ReconcileFailed', { withinMs: 60_000 });
+    lasting.remove();
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
   });
 });

@@ -2,6 +2,7 @@ import {
   isConflict,
   isInvalid,
   isNotFound,
+  isTransient,
   KubeError,
   type Client,
   type DeepReadonly,
@@ -70,7 +71,8 @@ export async function applyMember(
     return await configure(config, kind, live, context);
   } catch (error) {
     if (context.signal?.aborted) throw error;
-    return { ref, action: 'failed', uid: live?.metadata.uid, message: refusalText(error) };
+    const retriable = isConflict(error) || isTransient(error);
+    return { ref, action: 'failed', uid: live?.metadata.uid, message: refusalText(error), retriable };
   }
 }
 

@@ -25,6 +25,8 @@ export interface MemberResult {
   readonly health?: Health;
   /** Why it failed or was left alone: names the object and says what to do. */
   readonly message?: string;
+  /** The failure may pass by itself: the server was busy or away, or somebody else wrote at the same moment. */
+  readonly retriable?: boolean;
 }
 
 /** The outcome of a pass over a set. `waiting`: a wave is not healthy yet; the next pass goes on from there. */

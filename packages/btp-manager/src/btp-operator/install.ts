@@ -70,8 +70,10 @@ async function kindsOf(run: BtpRun, objects: readonly KubeObject[]): Promise<Kin
 
 /** What stopped a pass, in the words of the original. */
 export function applyFailure(run: BtpRun, result: SetResult, failure: Reason): Refusal {
-  const failed = result.members.filter((member) => member.action === 'failed').map(failureText);
-  return new Refusal(failure, run.redaction.apply(`failed to apply module resources: ${failed.join('; ')}`));
+  const failed = result.members.filter((member) => member.action === 'failed');
+  const text = `failed to apply module resources: ${failed.map(failureText).join('; ')}`;
+  const passing = failed.every((member) => member.retriable);
+  return new Refusal(failure, run.redaction.apply(text), { passing });
 }
 
 /** What a pass waits for. */

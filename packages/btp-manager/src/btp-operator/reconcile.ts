@@ -1,4 +1,4 @@
-import { isTransient, type ObjectKey } from '@slipway/kube';
+import type { ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { BtpOperator } from '../api.ts';
@@ -64,11 +64,15 @@ async function configured(run: BtpRun): Promise<BtpRun> {
   }
 }
 
+/** Tries of something that may pass by itself before it shows in the status. */
+const quietTries = 3;
+
 /** The refusal becomes the status. What may pass by itself is tried again soon, the rest when something changes or later. */
 async function refuse(run: BtpRun, refusal: Refusal): Promise<Requeue> {
   const wasReady = stateOf(run.btp) === 'Ready';
-  await setReason(run, refusal.reason, refusal.message, { waitingSince: undefined });
-  if (isTransient(refusal.cause)) throw new Error(run.redaction.apply(refusal.message));
+  if (!refusal.passing || run.context.failures >= quietTries)
+    await setReason(run, refusal.reason, refusal.message, { waitingSince: undefined });
+  if (refusal.passing) throw new Error(run.redaction.apply(refusal.message));
   const { readyStateRequeueIntervalMs, processingStateRequeueIntervalMs } = run.settings;
   return requeueAfter(wasReady ? readyStateRequeueIntervalMs : processingStateRequeueIntervalMs);
 }
