@@ -131,19 +131,22 @@ const scenarios = [
   scenario('delete and create again at once', [create(a), { ...remove, name: 'delete at once' }, create(b)]),
 ];
 
+/** All points take minutes: `SLIPWAY_SWEEP=full` (a lane of its own) tries them all, otherwise every fifth is. */
+const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 5;
+
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
 describe.skipIf(onReference)('an operator that dies at any write', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepCrashes(each);
+    const result = await sweepCrashes(each, { stride });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
-    expect(result.points).toBeGreaterThan(result.requests);
+    expect(result.points).toBeGreaterThan(result.requests / stride);
   });
 });
 
 describe.skipIf(onReference)('an operator with stale caches, lost events, lost answers and conflicts', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepFaults(each, { stride: 3 });
+    const result = await sweepFaults(each, { stride });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: ${result.points} disturbed runs around ${result.requests} writes`);
     expect(result.points).toBeGreaterThan(3);
