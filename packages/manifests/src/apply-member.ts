@@ -61,8 +61,8 @@ export async function applyMember(
     if (refusal) return { ref, action: 'failed', uid: live.metadata.uid, message: refusal };
     if (modeOf(config) === 'EnsureExists') return await keep(config, live, context);
     if (
-      context.memo.knows(live, config, context.fieldManager) ||
-      isAppliedAlready(config, live, context.fieldManager)
+      isAppliedAlready(config, live, context.fieldManager) ||
+      context.memo.knows(live, config, context.fieldManager)
     ) {
       return settled('unchanged', live, context);
     }

@@ -169,6 +169,31 @@ describe('HealthRules', () => {
     expect(rules.of(widget()).status).toBe('InProgress');
   });
 
+  test('a rule may look at a field instead', () => {
+    const rules = new HealthRules([
+      {
+        group: 'example.com',
+        kind: 'Widget',
+        current: { path: '.status.conditions[?(@.type=="Up")].status', equals: true },
+        failed: { path: '.status.error' },
+        message: { path: '.status.error' },
+      },
+    ]);
+    const up = (status: unknown) => widget({ conditions: [{ type: 'Up', status }] });
+    expect(rules.of(up('true')).status).toBe('Current');
+    expect(rules.of(up(true)).status).toBe('Current');
+    expect(rules.of(up('false')).status).toBe('InProgress');
+    expect(rules.of(up({ deep: 'true' })).status).toBe('InProgress');
+    expect(rules.of(widget()).status).toBe('InProgress');
+    expect(rules.of(widget({ error: 'no disk' }))).toEqual({ status: 'Failed', message: 'no disk' });
+    expect(rules.of(widget({ error: null })).status).toBe('InProgress');
+  });
+
+  test('a broken path is refused with the name of the rule', () => {
+    const rule = { group: 'example.com', kind: 'Widget', current: { path: '.status[' } };
+    expect(() => new HealthRules([rule])).toThrow(/health rule for Widget, current: "\.status\[" is not a path/);
+  });
+
   test('a broken expression is refused with the name of the rule', () => {
     expect(() => new HealthRules([{ group: 'example.com', kind: 'Widget', current: 'object.status ==' }])).toThrow(
       /health rule for Widget, current/,

@@ -32,6 +32,8 @@ export interface PruneOptions {
 export interface PrunedMember {
   readonly ref: ObjectRef;
   readonly action: 'deleted' | 'terminating' | 'gone' | 'kept' | 'replaced' | 'failed' | 'pending';
+  /** This very pass asked the server to delete it. */
+  readonly requested?: true;
   readonly message?: string;
 }
 
@@ -119,7 +121,7 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
       preconditions: { uid: live.metadata.uid! },
       signal: options.signal,
     });
-    return { ref, action: result?.state === 'terminating' ? 'terminating' : 'deleted' };
+    return { ref, action: result?.state === 'terminating' ? 'terminating' : 'deleted', requested: true };
   } catch (error) {
     options.signal?.throwIfAborted();
     if (isConflict(error)) return { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };

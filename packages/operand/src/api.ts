@@ -26,6 +26,22 @@ const liveRef = Type.Object(
   },
 );
 
+/** A question to an object: a CEL expression, or the value of a field. */
+const healthTest = Type.Object({
+  expression: Type.Optional(
+    Type.String({ description: 'CEL over `object`, such as object.status.phase == "Running".' }),
+  ),
+  path: Type.Optional(Type.String({ description: 'A field, such as .status.phase, instead of an expression.' })),
+  equals: Type.Optional(
+    Type.String({ description: 'The value the field must have, as text. Default: any value but null.' }),
+  ),
+});
+
+const healthText = Type.Object({
+  expression: Type.Optional(Type.String({ description: 'CEL that gives the text.' })),
+  path: Type.Optional(Type.String({ description: 'The field that holds the text.' })),
+});
+
 const memberResult = Type.Object({
   object: Type.String({ description: 'Kind.group namespace/name.' }),
   result: Type.String(),
@@ -74,6 +90,21 @@ export const Operand = defineKind({
       default: false,
       description: 'Wait until what was applied is healthy, not only until it exists.',
     }),
+    healthRules: Type.Optional(
+      Type.Array(
+        Type.Object({
+          group: Type.Optional(Type.String({ description: 'Default: the core group.' })),
+          kind: Type.String({ minLength: 1 }),
+          current: healthTest,
+          failed: Type.Optional(healthTest),
+          message: Type.Optional(healthText),
+        }),
+        {
+          'x-kubernetes-list-type': 'atomic',
+          description: 'When members of a kind are healthy, where its own conditions do not say so.',
+        },
+      ),
+    ),
     prunePolicy: Type.Optional(
       Type.Union([Type.Literal('Foreground'), Type.Literal('Background'), Type.Literal('Orphan')], {
         description: 'How objects that left the set go. Default Foreground; Orphan leaves them.',
@@ -84,6 +115,12 @@ export const Operand = defineKind({
         minimum: 0,
         maximum: 100,
         description: 'Refuse to prune more of the set than this. Default 100.',
+      }),
+    ),
+    allowEmpty: Type.Optional(
+      Type.Boolean({
+        description:
+          'Let a manifest that has become empty prune everything. Default false: an empty manifest is more often a mistake than a wish.',
       }),
     ),
     deletionPolicy: Type.Optional(
@@ -119,6 +156,7 @@ export const Operand = defineKind({
     sourcesHash: Type.Optional(Type.String()),
     installStartedAt: Type.Optional(Type.String({ format: 'date-time' })),
     rolledBackGeneration: Type.Optional(Type.Integer()),
+    rolledBackReason: Type.Optional(Type.String()),
     counts: Type.Optional(Type.Record(Type.String(), Type.Integer())),
     members: Type.Optional(Type.Array(memberResult, { 'x-kubernetes-list-type': 'atomic', maxItems: 50 })),
     plan: Type.Optional(Type.Array(Type.String(), { 'x-kubernetes-list-type': 'atomic', maxItems: 100 })),

@@ -53,9 +53,10 @@ export const reasons: readonly ReasonExplanation[] = [
   {
     kind: 'Operand',
     reason: 'PruneRefused',
-    meaning: 'More objects left the set than spec.maxPrunePercent allows to prune.',
+    meaning:
+      'More objects left the set than spec.maxPrunePercent allows to prune, or all of them did because the manifest is empty.',
     action:
-      'Check the manifest; if it is right, annotate the Operand with operand.slipway.dev/approve-prune and the generation.',
+      'Check the manifest; if it is right, annotate the Operand with operand.slipway.dev/approve-prune and the generation, or set spec.allowEmpty for a manifest that may be empty.',
   },
   {
     kind: 'Operand',
@@ -68,6 +69,12 @@ export const reasons: readonly ReasonExplanation[] = [
     reason: 'Planned',
     meaning: 'spec.mode is Plan: status.plan shows what Apply would do.',
     action: 'Set spec.mode to Apply to do it.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Applied',
+    meaning: 'spec.mode is Apply; there is no plan to show.',
+    action: '',
   },
   {
     kind: 'ClusterActiveOperand',

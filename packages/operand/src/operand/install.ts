@@ -7,14 +7,15 @@ import { freshInstall, installed, installFailed, installWaiting, memberStatus, w
 
 /**
  * Puts the manifest on the cluster. The steady state is applied first for every new generation, and the whole manifest (with
- * the post-install part) only after the steady state has been ready once in this generation. `pending` means: on its way.
+ * the post-install part) only after the steady state has been ready once in this generation. `pending` means: on its way;
+ * `disturbed`: worth another try at once.
  */
 export async function installSet(
   run: OperandRun,
   manifest: Manifest,
   revisions: Revisions,
   current: Revision,
-): Promise<'installed' | 'pending' | 'failed'> {
+): Promise<'installed' | 'pending' | 'failed' | 'disturbed'> {
   const generation = run.operand.metadata.generation ?? 0;
   const owners = [current, revisions.byName.get(revisions.ready)];
   let steady: SetResult | undefined;
@@ -47,7 +48,7 @@ export async function installSet(
 
 function rolledBack(run: OperandRun): ReturnType<typeof installFailed> {
   return installFailed(
-    `generation ${run.operand.status?.rolledBackGeneration} failed; the last ready manifest is in force. Change the spec to try again`,
+    `generation ${run.operand.status?.rolledBackGeneration} failed, the last ready manifest is in force; change the spec to try again. It failed with: ${run.operand.status?.rolledBackReason ?? 'unknown'}`,
     false,
     'RolledBack',
   );
@@ -103,6 +104,7 @@ async function apply(
     membership: run.membership,
     adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
     gate: () => run.operand.spec.checkDeploymentHealth === true,
+    ...(run.health ? { health: run.health } : {}),
     preflight,
     ...(run.only ? { only: run.only } : {}),
     memo: run.memo,
@@ -112,7 +114,11 @@ async function apply(
   return result;
 }
 
-async function report(run: OperandRun, result: SetResult, postInstall: boolean): Promise<'pending' | 'failed'> {
+async function report(
+  run: OperandRun,
+  result: SetResult,
+  postInstall: boolean,
+): Promise<'pending' | 'failed' | 'disturbed'> {
   const fields: StatusWrite = memberStatus(result.members);
   const overdue = deadlinePassed(run);
   const broken = result.members.find((member) => member.health?.status === 'Failed');
@@ -123,7 +129,9 @@ async function report(run: OperandRun, result: SetResult, postInstall: boolean):
     const rollback = (overdue || broken !== undefined) && mayRollBack(run);
     await writeStatus(run, {
       ...fields,
-      ...(rollback ? { rolledBackGeneration: run.operand.metadata.generation ?? 0 } : {}),
+      ...(rollback
+        ? { rolledBackGeneration: run.operand.metadata.generation ?? 0, rolledBackReason: `${text}${more}` }
+        : {}),
       conditions: [
         installFailed(
           `${overdue ? 'not ready within progressDeadlineSeconds: ' : ''}${text}${more}`,
@@ -133,7 +141,8 @@ async function report(run: OperandRun, result: SetResult, postInstall: boolean):
       ],
     });
     run.context.events.warning(run.operand, rollback ? 'RollingBack' : 'InstallFailed', `${text}${more}`);
-    return 'failed';
+    const passing = failures.length > 0 && failures.every((member) => member.retriable === true);
+    return passing || rollback ? 'disturbed' : 'failed';
   }
   const state = `DEPLOYMENTS_NOT_READY: ${waitingText(result)}`;
   await writeStatus(run, { ...fields, conditions: [installWaiting(state, postInstall)] });
@@ -141,9 +150,21 @@ async function report(run: OperandRun, result: SetResult, postInstall: boolean):
 }
 
 function deadlinePassed(run: OperandRun): boolean {
+  const left = timeLeft(run);
+  return left !== undefined && left < 0;
+}
+
+/** Milliseconds until a pending install has to be called failed; `Infinity` when it has no deadline or is past it. */
+export function untilDeadline(run: OperandRun): number {
+  const left = timeLeft(run);
+  return left === undefined || left < 0 ? Infinity : left + 1;
+}
+
+function timeLeft(run: OperandRun): number | undefined {
   const limit = run.operand.spec.progressDeadlineSeconds;
   const since = run.operand.status?.installStartedAt;
-  return limit !== undefined && since !== undefined && run.context.clock.now() - Date.parse(since) > limit * 1000;
+  if (limit === undefined || since === undefined) return undefined;
+  return Date.parse(since) + limit * 1000 - run.context.clock.now();
 }
 
 function mayRollBack(run: OperandRun): boolean {

@@ -11,6 +11,7 @@ import {
 
 import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
+import { healthRulesOf } from './health-rules.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { installFailed, writeStatus } from './status.ts';
 
@@ -18,6 +19,7 @@ import { installFailed, writeStatus } from './status.ts';
 export async function calculateManifest(run: OperandRun): Promise<Manifest | undefined> {
   try {
     const manifest = (await lastReadyManifest(run)) ?? (await wantedManifest(run));
+    run.health = healthRulesOf(run.operand);
     // Refused here rather than half way: a cycle, a duplicate, a wave that is no number.
     orderInWaves(manifest.merged as KubeObject[]);
     return manifest;

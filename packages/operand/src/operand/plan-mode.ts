@@ -30,7 +30,16 @@ export async function planOperand(run: OperandRun, manifest: Manifest): Promise<
       lines.length > shownLines
         ? [...lines.slice(0, shownLines - 1), `… and ${lines.length - shownLines + 1} lines more`]
         : lines,
-    conditions: [condition('Planned', true, 'Planned', lines.at(-1)!)],
+    conditions: [
+      condition('Planned', true, 'Planned', lines.at(-1)!),
+      // What is on the cluster is not what this generation asks for: nobody may take it for ready.
+      ...(plan.some((member) => member.action !== 'none' && member.action !== 'keep')
+        ? [condition('OperandInstalled', 'Unknown', 'Planned', `spec.mode is Plan: ${lines.at(-1)!}`)]
+        : []),
+      ...(revisions.created === revisions.desired && revisions.ready === revisions.desired
+        ? []
+        : [condition('LatestActiveOperandReady', 'Unknown', 'Planned', `${revisions.desired} would become active`)]),
+    ],
   });
   return requeueAfter(minutes(10));
 }

@@ -26,13 +26,16 @@ export async function promoteSet(
   manifest: Manifest,
   revisions: Revisions,
   current: Revision,
-): Promise<'done' | 'wait'> {
+): Promise<'done' | 'wait' | 'held'> {
   const { desired, ready, byName } = revisions;
   if (!current.ready || current.terminating) return 'wait';
   const old = ready !== '' && ready !== desired ? byName.get(ready) : undefined;
-  if (old?.ours) {
-    if ((await retireOldSet(run, revisions, old)) === 'wait') return 'wait';
+  const refusal = emptyRefusal(run, revisions, old);
+  if (refusal !== undefined) {
+    await reportPrune(run, { state: 'refused', members: [], message: refusal });
+    return 'held';
   }
+  if (old?.ours) return await retireOldSet(run, revisions, old);
   if ((await pruneCarryOver(run, revisions)) === 'wait') return 'wait';
   const changed = run.operand.status?.latestReadyActiveOperand !== desired;
   await writeStatus(run, {
@@ -48,7 +51,18 @@ export async function promoteSet(
   return 'done';
 }
 
-async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'go' | 'wait'> {
+/** A manifest that has become empty is more often a failed render than a wish: everything goes only when somebody says so. */
+function emptyRefusal(run: OperandRun, revisions: Revisions, old: Revision | undefined): string | undefined {
+  const { spec, status } = run.operand;
+  if (revisions.refs.length > 0 || spec.allowEmpty === true || spec.prunePolicy === 'Orphan' || isApproved(run))
+    return undefined;
+  const doomed = (old?.ours && !old.terminating ? old.live.length : 0) + (status?.carryOver?.length ?? 0);
+  return doomed > 0
+    ? `the manifest has become empty and would prune all ${doomed} objects; put them back, or set spec.allowEmpty: true`
+    : undefined;
+}
+
+async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'wait' | 'held'> {
   const policy = run.operand.spec.prunePolicy ?? 'Foreground';
   if (old.terminating) return 'wait';
   if (policy !== 'Orphan') {
@@ -65,11 +79,11 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
       propagationPolicy: policy,
       signal: run.context.signal,
     });
+    announcePruned(run, result);
     if (result.state !== 'pruned') {
       await reportPrune(run, result);
-      return 'wait';
+      return result.state === 'refused' ? 'held' : 'wait';
     }
-    announcePruned(run, result);
   }
   await run.context.client.delete(
     ClusterActiveOperand,
@@ -80,9 +94,12 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
 }
 
 function maxShare(run: OperandRun): number {
-  const approved = run.operand.metadata.annotations?.[names.approvePruneAnnotation];
-  if (approved === String(run.operand.metadata.generation)) return 1;
-  return (run.operand.spec.maxPrunePercent ?? 100) / 100;
+  return isApproved(run) ? 1 : (run.operand.spec.maxPrunePercent ?? 100) / 100;
+}
+
+function isApproved(run: OperandRun): boolean {
+  const { annotations, generation } = run.operand.metadata;
+  return annotations?.[names.approvePruneAnnotation] === String(generation);
 }
 
 /** An object is pruned only while the old set, and nobody else, owns it. */
@@ -119,6 +136,7 @@ export async function pruneAbandoned(
     },
     signal: run.context.signal,
   });
+  announcePruned(run, result);
   if (result.state === 'pruned') return true;
   await reportPrune(run, result);
   return false;
@@ -153,7 +171,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
 }
 
 function announcePruned(run: OperandRun, result: PruneResult): void {
-  const deleted = result.members.filter((member) => member.action === 'deleted');
+  const deleted = result.members.filter((member) => member.requested === true);
   if (deleted.length === 0) return;
   run.metrics?.pruned(run.operand.metadata.name!, deleted.length);
   const shown = deleted

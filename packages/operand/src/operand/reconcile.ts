@@ -6,7 +6,7 @@ import { Operand } from '../api.ts';
 import { fieldManagerOf } from '../names.ts';
 import { announceSet, createSet } from './announce.ts';
 import { settleCommittedRoll } from './commit.ts';
-import { installSet } from './install.ts';
+import { installSet, untilDeadline } from './install.ts';
 import { calculateManifest } from './manifest.ts';
 import { operandMetrics } from './metrics.ts';
 import { planOperand } from './plan-mode.ts';
@@ -29,6 +29,8 @@ export interface OperandSettings {
 
 /** How soon to look again at something that is being deleted; its last event usually comes first. */
 const waitMs = seconds(2);
+/** How soon to look again at what only a person can move; a change of the Operand comes first. */
+const heldMs = minutes(1);
 
 /**
  * Brings one Operand a step further. Each numbered line is at most one kind of write; the process may die after any of them
@@ -55,7 +57,7 @@ export async function reconcileOperand(
 
   // 1. Calculate the manifest.
   const manifest = await calculateManifest(run);
-  if (!manifest) return requeueAfter(minutes(1));
+  if (!manifest) return requeueAfter(heldMs);
   if (operand.spec.mode === 'Plan') return planOperand(run, manifest);
 
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
@@ -74,12 +76,15 @@ export async function reconcileOperand(
   // 5. Install the steady state when this generation has not been installed, then the whole manifest with the post-install part.
   // 6. Say whether the manifest is installed.
   const outcome = await installSet(run, manifest, revisions, current);
-  if (outcome !== 'installed')
-    return outcome === 'failed' ? requeueAfter(minutes(1)) : requeueAfter(settings.resyncMs ?? minutes(10));
+  if (outcome !== 'installed') {
+    const after = { disturbed: waitMs, failed: heldMs, pending: settings.resyncMs ?? minutes(10) }[outcome];
+    return requeueAfter(Math.min(after, untilDeadline(run)));
+  }
 
   // 7. When the set is ready: delete the one before, then make this one the active set.
-  if ((await promoteSet(run, manifest, revisions, current)) === 'wait') return requeueAfter(waitMs);
-  return requeueAfter(settings.resyncMs ?? minutes(10));
+  const promoted = await promoteSet(run, manifest, revisions, current);
+  if (promoted === 'wait') return requeueAfter(waitMs);
+  return requeueAfter(promoted === 'held' ? heldMs : (settings.resyncMs ?? minutes(10)));
 }
 
 /** Everything was in force for this generation: a change of a member is all there can be to do. */

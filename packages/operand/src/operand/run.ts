@@ -1,5 +1,5 @@
 import type { ConditionInput, DeepReadonly, KubeObject } from '@slipway/kube';
-import type { AppliedMemo, Membership } from '@slipway/manifests';
+import type { AppliedMemo, HealthRules, Membership } from '@slipway/manifests';
 import type { ReconcileContext } from '@slipway/runtime';
 
 import type { Operand } from '../api.ts';
@@ -15,6 +15,8 @@ export interface OperandRun {
   readonly memo: AppliedMemo;
   /** Members known to have changed since the last full pass (by `refKey`): only they are looked at. Absent: all are. */
   only?: ReadonlySet<string> | undefined;
+  /** The Operand's own health rules, once its manifest is calculated. */
+  health?: HealthRules;
   readonly metrics?: OperandMetrics;
 }
 

@@ -8,14 +8,19 @@ const shownMembers = 50;
 
 /**
  * Writes status fields, refused when the Operand has changed since it was read: the run must not go on then. `Ready` follows
- * from the other two conditions. The first write about a new generation also says that nothing of it is installed yet.
+ * from the other two conditions. A plan is worth nothing once something was done. The first write about a new generation also says that nothing of it is installed yet.
  */
 export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise<void> {
   const generation = run.operand.metadata.generation ?? 0;
-  const conditions = withReady(run, fields.conditions ?? []);
+  const outdated = fields.plan === undefined && (run.operand.status?.plan ?? []).length > 0;
+  const conditions = withReady(run, [
+    ...(fields.conditions ?? []),
+    ...(outdated ? [condition('Planned', false, 'Applied', 'spec.mode is Apply')] : []),
+  ]);
   const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
   run.operand = await run.context.client.setStatus(run.operand, {
     ...fresh,
+    ...(outdated ? { plan: undefined } : {}),
     ...fields,
     observedGeneration: generation,
     ...(conditions.length > 0 ? { conditions } : {}),
