@@ -369,6 +369,36 @@ describe('defects of the original', () => {
     expect(cluster.manager.logs.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
+  test.skipIf(onReference)('a hiccup of the server does not turn a hard delete into a soft one', async () => {
+    await using cluster = await readyCluster();
+    const { client } = cluster;
+    await client.create(serviceInstance('one', held));
+    for (const status of [409, 503])
+      cluster.embedded!.faults.add({
+        match: { verb: 'deletecollection', resource: 'serviceinstances', times: 1 },
+        action: { type: 'error', status },
+      });
+    await force(cluster);
+    await client.delete(BtpOperator, primary);
+    await cluster.eventually('the instance is being deleted', async () => {
+      const instance = await client.get(ServiceInstance, { namespace: 'default', name: 'one' });
+      return instance?.metadata.deletionTimestamp !== undefined;
+    });
+    expect(reasonIn(await read(cluster))).toBe('HardDeleting');
+  });
+
+  test.skipIf(onReference)('a status write that is refused as a conflict is tried again', async () => {
+    await using cluster = await readyCluster();
+    const fault = cluster.embedded!.faults.add({
+      match: { verb: 'patch', resource: 'btpoperators/status', times: 1 },
+      action: { type: 'conflict' },
+    });
+    await cluster.client.create(serviceInstance('one'));
+    await cluster.client.delete(BtpOperator, primary);
+    await reaches(cluster, 'ServiceInstancesAndBindingsNotCleaned', { withinMs: 10_000 });
+    expect(fault.hits).toBe(1);
+  });
+
   test('defect 8: a terminating CR held by others gets no finalizer, and says what it waits for', async () => {
     await using cluster = await btpCluster();
     await cluster.client.create(btpOperator({ finalizers: ['example.com/other'] }));

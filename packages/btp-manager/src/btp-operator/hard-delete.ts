@@ -1,4 +1,11 @@
-import { isTimeout, type Kind } from '@slipway/kube';
+import {
+  isConflict,
+  isConnectionFailure,
+  isServerUnavailable,
+  isTimeout,
+  isTooManyRequests,
+  type Kind,
+} from '@slipway/kube';
 
 import { ServiceBinding, ServiceInstance, type ServiceResource } from '../api.ts';
 import type { BtpRun } from './run.ts';
@@ -32,8 +39,17 @@ export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
     return { state: 'waiting', lookAgainMs: Math.min(leftMs, hardDeleteCheckIntervalMs) };
   } catch (error) {
     signal.throwIfAborted();
+    if (isPassing(error)) throw error;
     return { state: 'failed', why: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/**
+ * Failures that say nothing about the deletion: it is tried again, within the same time limit, because what a soft delete leaves
+ * in SAP BTP has to be cleaned up by hand. A webhook that cannot be called is not one of them: without it nothing would ever go.
+ */
+function isPassing(error: unknown): boolean {
+  return isConflict(error) || isTooManyRequests(error) || isServerUnavailable(error) || isConnectionFailure(error);
 }
 
 /** Only what nobody has asked to go yet: asking again every few seconds would be noise. */

@@ -1,4 +1,4 @@
-import { isNotFound, type KubeObject } from '@slipway/kube';
+import { isConflict, isNotFound, isTransient, type KubeObject } from '@slipway/kube';
 
 import type { BtpRun } from './run.ts';
 
@@ -10,9 +10,11 @@ export async function deleteOutdated(run: BtpRun, outdated: readonly KubeObject[
     try {
       const kind = await run.context.client.resolve(object.apiVersion, object.kind);
       const where = kind.scope === 'Namespaced' ? { namespace: namespace ?? run.settings.chartNamespace } : {};
-      await run.context.client.delete(kind, { ...where, name });
+      const key = { ...where, name };
+      if (await run.context.client.get(kind, key)) await run.context.client.delete(kind, key);
     } catch (error) {
       run.context.signal.throwIfAborted();
+      if (isConflict(error) || isTransient(error)) throw error;
       if (!isNotFound(error)) problems.push(`failed to delete ${name} ${object.kind}: ${(error as Error).message}`);
     }
   }
