@@ -37,6 +37,6 @@ test('prints the definitions and the version', async () => {
 test('holds what operators read at run time beside it', async () => {
   for (const operator of await findOperators()) {
     if (operator.manifestsDir === undefined) continue;
-    expect((await stat(join(folder, 'operators', operator.name, 'manifests'))).isDirectory(), operator.name).toBe(true);
+    expect((await stat(join(folder, 'operators', operator.name, 'manifests'))).isDirectory()).toBe(true);
   }
 });

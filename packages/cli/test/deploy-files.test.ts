@@ -12,7 +12,8 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 test('what is generated under deploy/ is current: npm run deploy:generate', async () => {
   for (const [path, text] of deployFiles(await findOperators(), version)) {
-    expect(await readFile(join(deploy, path), 'utf8').catch(() => 'missing'), path).toBe(text);
+    const present = await readFile(join(deploy, path), 'utf8').catch(() => 'missing');
+    expect({ path, text: present }).toEqual({ path, text });
   }
 });
 

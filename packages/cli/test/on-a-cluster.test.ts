@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseManifests } from '@slipway/manifests';
 import { operandOperator } from '@slipway/operand';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -25,14 +28,13 @@ async function stranger(cluster: ServedCluster): Promise<string> {
 
 const strict = {
   authorization: 'RBAC' as const,
-  tokens: [{ token: 'stranger', user: { name: 'stranger', groups: ['system:authenticated'] } }],
+  tokens: [{ token: 'stranger', user: 'stranger' }],
 };
 
 describe.each(connected)('%s', (...argv) => {
   test('a kubeconfig that is not there: 3', async () => {
     await using folder = await temporaryFolder();
-    const { file } = { file: `${folder.path}/file.yaml` };
-    await import('node:fs/promises').then(({ writeFile }) => writeFile(file, someObject));
+    await writeFile(join(folder.path, 'file.yaml'), someObject);
     const { code, err } = await call([...argv, '--kubeconfig', 'nowhere'], { cwd: folder.path });
     expect(err).toMatch(/^slipway: .*nowhere.*\n {2}name a kubeconfig with --kubeconfig FILE/);
     expect(code).toBe(3);
@@ -50,12 +52,11 @@ describe.each(connected)('%s', (...argv) => {
 
   test('a cluster that does not answer: 3', async () => {
     await using folder = await temporaryFolder();
-    const { writeFile } = await import('node:fs/promises');
-    await writeFile(`${folder.path}/file.yaml`, someObject);
-    await writeFile(`${folder.path}/config`, unreachable);
+    await writeFile(join(folder.path, 'file.yaml'), someObject);
+    await writeFile(join(folder.path, 'config'), unreachable);
     const { code, err } = await call([...argv, '--context', 'other'], {
       cwd: folder.path,
-      env: { KUBECONFIG: `${folder.path}/config` },
+      env: { KUBECONFIG: join(folder.path, 'config') },
     });
     expect(err).toMatch(/^slipway: http:\/\/127\.0\.0\.1:9 does not answer: .*\n {2}is the cluster running/);
     expect(code).toBe(3);
@@ -64,12 +65,7 @@ describe.each(connected)('%s', (...argv) => {
   test('a cluster where one may do nothing: 4', async () => {
     await using cluster = await servedCluster({ ...strict, crds: await definitions() });
     await cluster.file('file.yaml', someObject);
-    const { code, err } = await call(
-      [...argv, '--kubeconfig', await stranger(cluster), '--timeout', '1s'].filter(
-        (_flag, index, all) => argv[0] === 'install' || argv[0] === 'uninstall' || index < all.length - 2,
-      ),
-      { cwd: cluster.folder },
-    );
+    const { code, err } = await call([...argv, '--kubeconfig', await stranger(cluster)], { cwd: cluster.folder });
     expect(err).toMatch(/^slipway: /m);
     expect(code).toBe(4);
   });
@@ -96,15 +92,23 @@ test('run without the permissions names the missing ones and how to grant them',
 describe('run', () => {
   test('--install-crds, probes, metrics and leader election, until Ctrl-C', async () => {
     await using cluster = await servedCluster();
-    const running = new Call(
-      [
-        'run',
-        'operand',
-        ...['--kubeconfig', cluster.kubeconfig, '--install-crds', '--health-port', '0', '--metrics-port', '0'],
-        ...['--leader-elect', '--leader-election-namespace', 'default', '--verbose', '--log-level', 'debug'],
-      ],
-      {},
-    );
+    const running = new Call([
+      'run',
+      'operand',
+      '--kubeconfig',
+      cluster.kubeconfig,
+      '--install-crds',
+      '--health-port',
+      '0',
+      '--metrics-port',
+      '0',
+      '--leader-elect',
+      '--leader-election-namespace',
+      'default',
+      '--verbose',
+      '--log-level',
+      'debug',
+    ]);
     const [, health, metrics] = await running.says(/"ports":\{"health":(\d+),"metrics":(\d+)\}.*"msg":"ready"/);
     expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
     expect(await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()).toContain('# HELP');
@@ -113,7 +117,6 @@ describe('run', () => {
       path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/slipway',
     });
     expect(lease).toHaveProperty('spec.holderIdentity');
-    const { parseManifests } = await import('@slipway/manifests');
     for (const object of parseManifests(operandOperator.examples[0]!.manifest, { source: 'example' }))
       await cluster.client.create(object);
     await ready(cluster);
@@ -147,9 +150,9 @@ describe('run', () => {
 
 /** Watches until the example's Operand is ready. */
 async function ready(cluster: ServedCluster): Promise<void> {
-  const call_ = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig, '-o', 'json']);
-  await call_.says(/"kind": "Operand",\n\s+"name": "hello",\n\s+"state": "Ready"/);
-  expect(await call_.stop()).toBe(0);
+  const watching = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig, '-o', 'json']);
+  await watching.says(/"kind": "Operand",\n\s+"name": "hello",\n\s+"state": "Ready"/);
+  expect(await watching.stop()).toBe(0);
 }
 
 describe('status', () => {
@@ -186,7 +189,8 @@ describe('status', () => {
       metadata: { name: 'late' },
       spec: {},
     } as never);
-    await running.says(/\u001B\[1A\u001B\[0J[^]*late/);
+    await running.says(/late/);
+    expect(running.out).toContain('\u001B[1A\u001B[0J');
     expect(await running.stop()).toBe(0);
   });
 });

@@ -52,10 +52,10 @@ describe('up', () => {
       colours: true,
       columns: 80,
     });
-    await running.says(/OPERATOR {3}KIND[^]*operand {4}Operand {16}hello[^]*\u001B\[32mReady/);
+    await running.says(/OPERATOR {3}KIND[^]*operand {4}Operand {16}hello[^]*\[32mReady/);
     await running.stop();
     expect(running.out).toContain('\u001B[2mCtrl-C stops everything\u001B[0m');
-    expect(running.out).toMatch(/\u001B\[\d+A\u001B\[0J/);
+    expect(running.out).toMatch(/\[\d+A.\[0J/);
   });
 
   test('without colours nothing is coloured', async () => {
@@ -97,8 +97,8 @@ describe('cluster', () => {
     const running = new Call(['cluster', '--port', '0', '--kubeconfig', 'k/config'], { cwd: folder.path });
     await running.says(/kubectl get namespaces/);
     expect(running.out).toMatch(/^cluster {6}http:\/\/127\.0\.0\.1:\d+ {3}\(in memory; --data DIR keeps it\)\n/);
-    const { connection } = await loadKubeConfig({ file: join(folder.path, 'k/config') });
-    await using cluster = connect(await connection());
+    const config = await loadKubeConfig({ file: join(folder.path, 'k/config') });
+    await using cluster = connect(await config.connection());
     expect(await cluster.client.get(Namespace, { name: 'default' })).toBeDefined();
     expect(await running.stop()).toBe(0);
     // It was asked for by name, so it stays.

@@ -1,0 +1,233 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findOperators, installObjects } from '@slipway/cli';
+import type { KubeObject } from '@slipway/kube';
+import { parseManifests, refOf, refText } from '@slipway/manifests';
+import { operandOperator } from '@slipway/operand';
+import { ensureReferenceBinaries, startReferenceCluster, type ReferenceCluster } from '@slipway/reference-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { bundle } from './bundle.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const chart = join(root, 'deploy', 'chart');
+const onReference = process.env['SLIPWAY_CLUSTER'] === 'reference';
+const namespace = 'slipway-system';
+
+interface Finished {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Programs on the real API server. Everything it starts ends with it. */
+class Bench implements AsyncDisposable {
+  readonly folder: string;
+  readonly cluster: ReferenceCluster;
+  readonly slipwayFile: string;
+  readonly helmFile: string;
+  readonly #children: ChildProcess[] = [];
+
+  constructor(folder: string, cluster: ReferenceCluster, slipwayFile: string, helmFile: string) {
+    this.folder = folder;
+    this.cluster = cluster;
+    this.slipwayFile = slipwayFile;
+    this.helmFile = helmFile;
+  }
+
+  /** Starts a program; its output is kept. */
+  start(file: string, argv: readonly string[], kubeconfig = this.cluster.kubeconfigPath) {
+    const child = spawn(file, argv, {
+      cwd: this.folder,
+      env: { ...process.env, KUBECONFIG: kubeconfig, HOME: this.folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#children.push(child);
+    const text = { out: '', err: '' };
+    const done = once(child, 'close');
+    child.stdout.on('data', (chunk: Buffer) => (text.out += String(chunk)));
+    child.stderr.on('data', (chunk: Buffer) => (text.err += String(chunk)));
+    const says = (part: string): Promise<void> =>
+      new Promise((resolvePromise, reject) => {
+        const look = () => {
+          if (text.err.includes(part)) resolvePromise();
+        };
+        child.stderr.on('data', look);
+        child.once('close', () => reject(new Error(`ended without '${part}':\n${text.out}${text.err}`)));
+        look();
+      });
+    return { child, text, says, done };
+  }
+
+  async call(file: string, ...argv: string[]): Promise<Finished> {
+    const { text, done, child } = this.start(file, argv);
+    await done;
+    return { code: child.exitCode ?? -1, ...text };
+  }
+
+  /** Calls a program that has to succeed. */
+  async must(file: string, ...argv: string[]): Promise<string> {
+    const { code, out, err } = await this.call(file, ...argv);
+    if (code !== 0) throw new Error(`${[file, ...argv].join(' ')} ended with ${code}:\n${out}${err}`);
+    return out;
+  }
+
+  helm(...argv: string[]): Promise<string> {
+    return this.must(this.helmFile, ...argv);
+  }
+
+  kubectl(...argv: string[]): Promise<string> {
+    return this.must(this.cluster.binaries.kubectl, ...argv);
+  }
+
+  slipway(...argv: string[]): Promise<Finished> {
+    return this.call(process.execPath, this.slipwayFile, ...argv);
+  }
+
+  /** A kubeconfig of a ServiceAccount: what its pods have. */
+  async accountKubeconfig(account: string): Promise<string> {
+    const token = (await this.kubectl('create', 'token', account, '-n', namespace)).trim();
+    const file = join(this.folder, `${account}.kubeconfig`);
+    const { url, ca } = this.cluster;
+    await writeFile(
+      file,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        clusters: [
+          { name: 'c', cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+        ],
+        users: [{ name: 'u', user: { token } }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u', namespace } }],
+        'current-context': 'c',
+      }),
+    );
+    return file;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await this.cluster.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** An object without what Helm adds to it. */
+function plain(object: KubeObject): KubeObject {
+  const labels = { ...object.metadata.labels };
+  delete labels['helm.sh/chart'];
+  delete labels['app.kubernetes.io/managed-by'];
+  const metadata = { ...object.metadata, labels };
+  if (Object.keys(labels).length === 0) delete (metadata as { labels?: unknown }).labels;
+  return { ...object, metadata };
+}
+
+const byName = (objects: readonly KubeObject[]) =>
+  Object.fromEntries(objects.map((object) => [refText(refOf(object)), plain(object)]));
+
+describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference)', () => {
+  let bench: Bench;
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'slipway-chart-'));
+    const { file } = await bundle({ directory: join(folder, 'dist') });
+    const found = await ensureReferenceBinaries({ tools: ['helm'] });
+    if (!found.available || found.helm === undefined) throw new Error('there is no helm to test the chart with');
+    bench = new Bench(folder, await startReferenceCluster({ controllers: true, simulateNodes: 1 }), file, found.helm);
+  }, 120_000);
+
+  afterAll(() => bench[Symbol.asyncDispose]());
+
+  test('helm lint finds nothing wrong', async () => {
+    expect(await bench.helm('lint', '--strict', chart)).toContain('0 chart(s) failed');
+  });
+
+  test('the chart renders what slipway install applies', async () => {
+    const rendered = await bench.helm(
+      'template',
+      'slipway',
+      chart,
+      '-n',
+      namespace,
+      '--set',
+      'operators={operand}',
+      '--set',
+      'crds.keep=false',
+    );
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+    const wanted = installObjects([operandOperator], { version }).filter((object) => object.kind !== 'Namespace');
+    expect(byName(parseManifests(rendered, { source: 'chart' }))).toEqual(byName(wanted));
+  });
+
+  test('a value that is not in the schema is refused', async () => {
+    const { code, err } = await bench.call(bench.helmFile, 'template', 'slipway', chart, '--set', 'replcas=3');
+    expect(code).not.toBe(0);
+    expect(err).toContain("additional properties 'replcas' not allowed");
+  });
+
+  test('helm install; the bundle runs under the account of the chart, and an Operand goes through its life', async () => {
+    await bench.helm('install', 'slipway', chart, '-n', namespace, '--create-namespace', '--set', 'crds.keep=false');
+    const account = await bench.accountKubeconfig('slipway');
+    const operators = (await findOperators()).map((operator) => operator.name);
+    const running = bench.start(
+      process.execPath,
+      [bench.slipwayFile, 'run', ...operators, '--leader-elect', '--health-port=0', '--metrics-port=0'],
+      account,
+    );
+    await running.says('"msg":"leading"');
+    await running.says('"msg":"ready"');
+
+    const example = join(bench.folder, 'example.yaml');
+    await writeFile(example, operandOperator.examples[0]!.manifest);
+    await bench.kubectl('apply', '-f', example);
+    await bench.kubectl('wait', '--for=condition=Ready', 'operand/hello', '--timeout=60s');
+    expect(await bench.kubectl('get', 'configmap', 'installed', '-n', 'hello', '-o', 'name')).toBe(
+      'configmap/installed\n',
+    );
+    await bench.kubectl('delete', 'operand', 'hello', '--timeout=60s');
+    await bench.kubectl('wait', '--for=delete', 'deployment/web', '-n', 'hello', '--timeout=60s');
+
+    const ended = running.done;
+    running.child.kill('SIGTERM');
+    await ended;
+    expect(running.child.exitCode).toBe(0);
+    expect(running.text.err).not.toMatch(/forbidden/i);
+  });
+
+  test('an account without the roles is refused: 4', async () => {
+    await bench.kubectl('create', 'serviceaccount', 'stranger', '-n', namespace);
+    const { done, child, text } = bench.start(
+      process.execPath,
+      [bench.slipwayFile, 'run', 'operand'],
+      await bench.accountKubeconfig('stranger'),
+    );
+    await done;
+    expect(text.err).toContain('not allowed to list operands.operand.run.cloud.google.com');
+    expect(child.exitCode).toBe(4);
+  });
+
+  test('the plain manifests are accepted', async () => {
+    const applied = await bench.kubectl('apply', '-k', join(root, 'deploy', 'kustomize'), '--dry-run=server');
+    expect(applied).toContain('deployment.apps/slipway');
+  });
+
+  test('after helm uninstall, slipway install and uninstall leave nothing', async () => {
+    await bench.helm('uninstall', 'slipway', '-n', namespace);
+    await bench.kubectl('delete', 'namespace', namespace, '--timeout=60s');
+    const installed = await bench.slipway('install', 'operand', '--timeout', '60s');
+    expect(installed.err).toBe('');
+    expect(installed.out).toContain('installed; ');
+    const removed = await bench.slipway('uninstall', '--timeout', '60s');
+    expect(removed.err).toBe('');
+    expect(removed.out).toContain('nothing of slipway is left');
+    const left = await bench.kubectl('get', 'crd,clusterrole,clusterrolebinding,namespace', '-o', 'name');
+    expect(left.split('\n').filter((name) => /slipway|operand/.test(name))).toEqual([]);
+  });
+});
+
+test.runIf(!onReference)('the chart on the real API server', (context) => {
+  context.skip('needs SLIPWAY_CLUSTER=reference: helm and kube-apiserver are built for it (npm run test:reference)');
+});
