@@ -27,6 +27,9 @@ function resourceOf(data: BuiltinResourceData): Resource {
     ...(conversion ? { conversion } : {}),
     columns: columnsOf(data),
     custom: false,
+    ...(group === '' && plural === 'endpoints'
+      ? { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' }
+      : {}),
     get schema() {
       return builtinSchema(group, version, kind) ?? anything;
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { admitAll, type Admission } from './admission/admission.ts';
-import { ApiError, internalError } from './api-error.ts';
+import { ApiError, internalError, notFound } from './api-error.ts';
 import { permissiveAuth, type Auth, type Credentials, type UserInfo } from './auth/auth.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
@@ -206,6 +206,8 @@ export class ApiServer {
     const resource = this.#find(route);
     if (!resource) {
       if (!this.registry.hasGroup(route.group)) return pathNotFound();
+      const parent = this.registry.byPath(route.group, route.version, route.plural);
+      if (parent?.custom && route.subresource) throw notFound(parent, route.name);
       throw resourceNotFound();
     }
     if (!verb) throw methodNotAllowed();

@@ -47,7 +47,7 @@ function startUpObjects(clientCa: string | undefined): StartUpObject[] {
         },
         spec: {
           type: 'ClusterIP',
-          clusterIP: '10.0.0.1',
+          clusterIP: '10.96.0.1',
           ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }],
         },
       },

@@ -138,6 +138,13 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
       throw new WebhookFailure(`received invalid webhook response: ${why}`);
     };
     const review = (answer ?? {}) as { kind?: string; apiVersion?: string; response?: AdmissionResponse };
+    if (review.kind !== undefined && review.kind !== 'AdmissionReview') {
+      const kind = JSON.stringify(review.kind);
+      const version = JSON.stringify(review.apiVersion ?? apiVersion);
+      throw new WebhookFailure(
+        `failed to call webhook: no kind ${kind} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,
+      );
+    }
     if (!review.response) {
       return refuse('webhook response was absent');
     }
@@ -190,7 +197,16 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
 
   /** Applies the patch of a webhook; true when it changed the object. */
   async function applyPatch(response: AdmissionResponse, call: Call, context: AdmissionContext): Promise<boolean> {
-    if (!response.patch || !context.object) {
+    if (!response.patch) {
+      return false;
+    }
+    if (context.operation === 'DELETE') {
+      const name = JSON.stringify(call.webhook.name);
+      throw internalError(
+        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
+      );
+    }
+    if (!context.object) {
       return false;
     }
     const before = JSON.stringify(context.object);

@@ -183,7 +183,7 @@ export function applyConfiguration(write: ApplyWrite): ApiObject {
   const { config, schema, live } = write;
   checkConfig(write);
   const type = fieldTypeOf(schema);
-  const where = `${config.metadata.namespace ?? ''}/${config.metadata.name ?? ''}; ${gvkText(config)}`;
+  const where = `${textOf(config.metadata.namespace)}/${textOf(config.metadata.name)}; ${gvkText(config)}`;
   try {
     validateValue(config as unknown as JsonObject, type, { allowDuplicates: false });
   } catch (error) {
@@ -328,4 +328,9 @@ export function withStoredTimes(next: ApiObject, live: ApiObject): ApiObject {
 
 function keyOf({ manager, operation, apiVersion, subresource }: ManagedFields): string {
   return JSON.stringify([manager, operation, apiVersion, subresource]);
+}
+
+/** What is no text is not read as any. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { forbiddenAnswer, unauthorized } from '../http/denials.ts';
-import { ApiError } from '../api-error.ts';
+import { badRequest } from '../api-error.ts';
 import { adminUser, type Authenticator, type Authorizer, type Credentials, type UserInfo } from './auth.ts';
 import { serviceAccountGroups, type ServiceAccountTokens } from './service-account-tokens.ts';
 
@@ -86,7 +86,9 @@ export function clusterAuthenticator(options: AuthenticatorOptions): Authenticat
   return {
     authenticate(credentials) {
       const user = identify(credentials);
-      const impersonates = Object.keys(credentials.headers).some((name) => name.startsWith('impersonate-'));
+      const impersonates = Object.keys(credentials.headers).some(
+        (name) => name.startsWith('impersonate-') && headerValues(credentials.headers, name).some(Boolean),
+      );
       if (!impersonates) {
         return user;
       }
@@ -130,8 +132,10 @@ async function impersonate(real: UserInfo, headers: Headers, authorizer: Authori
     }
   }
   if (name === '') {
-    const wanted = `requested [{ServiceAccount  [] []  []}] without impersonating a user`;
-    throw new ApiError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${wanted}` });
+    const asked = groups.map((group) => JSON.stringify(group)).join(', ');
+    throw badRequest(
+      `requested &user.DefaultInfo{Name:"", UID:${JSON.stringify(uid ?? '')}, Groups:[]string{${asked}}, Extra:map[string][]string(nil)} without impersonating a user name`,
+    );
   }
   const account = SERVICE_ACCOUNT.exec(name);
   const wishes: Wish[] = [

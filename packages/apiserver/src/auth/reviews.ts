@@ -1,4 +1,4 @@
-import { invalid, type FieldError } from '../api-error.ts';
+import { badRequest, invalid, type FieldError } from '../api-error.ts';
 import { kubeTime, type Clock } from '../clock.ts';
 import type { ApiObject } from '../object.ts';
 import type { Authorizer, RequestAttributes, UserInfo, VirtualHandlers, VirtualRequest } from './auth.ts';
@@ -69,14 +69,14 @@ function specErrors(request: VirtualRequest, spec: ReviewSpec): FieldError[] {
     errors.push({
       reason: 'FieldValueInvalid',
       field: 'spec.nonResourceAttributes',
-      detail: 'Invalid value: "null": cannot be specified in combination with resourceAttributes',
+      detail: `Invalid value: ${JSON.stringify({ Path: nonResourceAttributes.path ?? '', Verb: nonResourceAttributes.verb ?? '' })}: cannot be specified in combination with resourceAttributes`,
     });
   }
   if (!resourceAttributes && !nonResourceAttributes) {
     errors.push({
       reason: 'FieldValueInvalid',
       field: 'spec.resourceAttributes',
-      detail: 'Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      detail: 'Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     });
   }
   if (plural !== 'selfsubjectaccessreviews' && !spec.user && (spec.groups ?? []).length === 0) {
@@ -124,7 +124,10 @@ async function accessReview(
   const spec = (request.object['spec'] ?? {}) as ReviewSpec;
   const errors = specErrors(request, spec);
   if (errors.length > 0) {
-    throw invalid(request.resource, '', errors);
+    // The real server forgets to name the kind here.
+    const error = invalid({ ...request.resource, kind: '' }, '', errors);
+    delete error.status.details?.kind;
+    throw error;
   }
   const { allowed, reason } = await options.authorizer.authorize(attributesOf(userOf(spec), spec));
   return { ...request.object, status: { allowed, ...(reason ? { reason } : {}) } };
@@ -186,9 +189,7 @@ function selfReview({ clock }: ReviewsOptions, request: VirtualRequest): ApiObje
 async function tokenReview(options: ReviewsOptions, request: VirtualRequest): Promise<ApiObject> {
   const spec = (request.object['spec'] ?? {}) as { token?: string; audiences?: string[] };
   if (!spec.token) {
-    throw invalid(request.resource, '', [
-      { reason: 'FieldValueRequired', field: 'spec.token', detail: 'Required value: token is required' },
-    ]);
+    throw badRequest('token is required for TokenReview in authentication');
   }
   const { serviceAccountTokens } = options;
   const verified = await serviceAccountTokens.verify(spec.token, spec.audiences);
@@ -198,8 +199,18 @@ async function tokenReview(options: ReviewsOptions, request: VirtualRequest): Pr
   const user = verified?.user ?? (isForUs ? options.identifyStaticToken(spec.token) : undefined);
   const status = user
     ? { authenticated: true, user: userInfo(user), audiences }
-    : { user: {}, error: 'invalid bearer token' };
+    : { user: {}, error: await refusal(options, spec) };
   return { ...request.object, status };
+}
+
+async function refusal(
+  { serviceAccountTokens }: ReviewsOptions,
+  { token = '', audiences }: { token?: string; audiences?: string[] },
+): Promise<string> {
+  const meant = audiences?.length ? await serviceAccountTokens.verify(token) : undefined;
+  if (!meant) return 'invalid bearer token';
+  const list = (values: readonly string[]) => `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
+  return `[invalid bearer token, token audiences ${list(meant.audiences)} is invalid for the target audiences ${list(audiences!)}]`;
 }
 
 async function tokenRequest(options: ReviewsOptions, request: VirtualRequest): Promise<ApiObject> {

@@ -79,7 +79,11 @@ test('bad, forged, expired and foreign tokens are refused', async () => {
   expect(await review(setup, `${header}.${forged}.${signature}`)).toEqual(refusal);
   const none = Buffer.from('{"alg":"none"}').toString('base64url');
   expect(await review(setup, `${none}.${payload}.`)).toEqual(refusal);
-  expect(await review(setup, token, ['somebody-else'])).toEqual(refusal);
+  expect(await review(setup, token, ['somebody-else'])).toEqual({
+    user: {},
+    error:
+      '[invalid bearer token, token audiences ["https://kubernetes.default.svc.cluster.local"] is invalid for the target audiences ["somebody-else"]]',
+  });
   await setup.clock.advance(3_600_000);
   expect(await review(setup, token)).toEqual(refusal);
 });

@@ -49,7 +49,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     const restrictions = statusOnly ? undefined : options.metadataRestrictions;
     const errors = [
       ...(restrictions ? schemaErrors(object.metadata, restrictions, previous?.metadata, 'metadata') : []),
-      ...schemaErrors(object, schema, previous),
+      ...schemaErrors(object, schema, previous).map(statusOnly ? belowStatus : asTheyAre),
       ...(scale ? scaleErrors(object, scale, statusOnly) : []),
       ...embeddedErrors(object, schema),
     ];
@@ -128,4 +128,14 @@ function finalizerWarnings(object: ApiObject, previous: ApiObject | undefined): 
     }
     return warnings;
   });
+}
+
+const asTheyAre = (error: FieldError): FieldError => error;
+
+/** A write to the status is checked from there: texts name the field without it, the path keeps it. */
+function belowStatus(error: FieldError): FieldError {
+  return {
+    ...error,
+    detail: error.detail.replace(`${error.field} in body`, `${error.field.replace(/^status\./, '')} in body`),
+  };
 }

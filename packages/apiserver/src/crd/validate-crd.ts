@@ -61,7 +61,7 @@ function changeErrors(spec: JsonObject, before: JsonObject, established: boolean
 function storedVersionErrors(crd: ApiObject, spec: JsonObject): FieldError[] {
   const field = 'status.storedVersions';
   const stored = asList(dig(crd, 'status', 'storedVersions')).map(asText);
-  if (stored.length === 0) return [invalidValue(field, stored, 'must have at least one stored version')];
+  if (stored.length === 0) return [invalidValue(field, null, 'must have at least one stored version')];
   const versions = asObjects(spec['versions']);
   const errors = versions
     .filter((version) => version['storage'] === true && !stored.includes(asText(version['name'])))
@@ -122,7 +122,7 @@ function specErrors(spec: JsonObject, names: JsonObject): FieldError[] {
   const shared = sharedParts(versions);
   for (const [index, version] of versions.entries()) {
     if (!asObject(dig(version, 'schema', 'openAPIV3Schema'))) {
-      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'));
+      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
     }
   }
   for (const [index, version] of versions.entries()) {

@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts';
+import { ApiError, badRequest } from '../api-error.ts';
 
 /** How an answer is to look. */
 export interface Representation {
@@ -6,6 +6,8 @@ export interface Representation {
   /** Absent: the object itself. */
   readonly as?: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   readonly pretty: boolean;
+  /** The version of the form asked for. */
+  readonly version?: 'v1' | 'v1beta1';
   /** What table rows carry of the object. */
   readonly includeObject: 'Metadata' | 'Object' | 'None';
 }
@@ -61,15 +63,26 @@ export function negotiate(options: NegotiationOptions): Representation {
   let known = options.custom;
   for (const clause of clauses) {
     const media = `${clause.type}/${clause.subtype}`;
-    const wildcard = media === '*/*' || media === 'application/*';
+    // The router of the real server knows the one wildcard only; for custom resources there is no router in between.
+    const wildcard = media === '*/*' || (options.custom && media === 'application/*');
     if (!wildcard && !types.includes(media)) continue;
     known = true;
     const as = transformation(clause, options.transformable);
     if (as === null) continue;
     // Every client that offers protobuf reads JSON too and looks at the answer's content type.
-    return { ...base, format: media === 'application/yaml' ? 'yaml' : 'json', ...(as ? { as } : {}) };
+    const format = media === 'application/yaml' ? 'yaml' : 'json';
+    if (!as) return { ...base, format };
+    if (as === 'Table') checkIncludeObject(include);
+    return { ...base, format, as, version: clause.parameters['v'] === 'v1beta1' ? 'v1beta1' : 'v1' };
   }
   throw notAcceptable(builtinTypes, known);
+}
+
+function checkIncludeObject(include: string | null): void {
+  if (!include || ['Metadata', 'Object', 'None'].includes(include)) return;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 /** `undefined`: none asked for; `null`: one that cannot be had. */

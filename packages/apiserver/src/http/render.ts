@@ -1,4 +1,4 @@
-import type { StatusBody } from '../api-error.ts';
+import { ApiError, type StatusBody } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Answer, ListMetadata } from '../request/answer.ts';
@@ -33,7 +33,10 @@ export async function render(answer: Answer, representation: Representation, clo
         return renderJson(answer.status, bytes, representation);
       }
       const object = answer.kind === 'entry' ? await inVersion(answer.entry, answer.resource) : answer.object;
-      const shown = transformed(object, answer.resource, representation, clock);
+      if (representation.as === 'PartialObjectMetadataList') {
+        throw wrongForm(`${representation.as}, but the requested object is not a list (${goType(answer.resource)})`);
+      }
+      const shown = inFormVersion(transformed(object, answer.resource, representation, clock), representation);
       return renderJson(answer.status, lineOf(shown), representation);
     }
   }
@@ -41,6 +44,34 @@ export async function render(answer: Answer, representation: Representation, clo
 
 function lineOf(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+function wrongForm(what: string): ApiError {
+  return new ApiError({ code: 406, reason: 'NotAcceptable', message: `you requested ${what}` });
+}
+
+/** The real server names its own type for the kind. */
+function goType({ group, kind, custom }: Resource): string {
+  return custom ? '*unstructured.Unstructured' : `*${group ? group.split('.')[0] : 'core'}.${kind}`;
+}
+
+/** Old clients ask for the same forms under the name they had before. */
+function inFormVersion<T extends JsonObject>(body: T, { version }: Representation): T {
+  if (version !== 'v1beta1') return body;
+  const renamed = (value: JsonObject) => ({ ...value, apiVersion: 'meta.k8s.io/v1beta1' });
+  const rows = body['rows'] as { object: JsonObject | null }[] | undefined;
+  const items = body['items'] as JsonObject[] | undefined;
+  return {
+    ...renamed(body),
+    ...(rows && {
+      rows: rows.map((row) => ({ ...row, object: isPartial(row.object) ? renamed(row.object) : row.object })),
+    }),
+    ...(items && { items: items.map(renamed) }),
+  } as unknown as T;
+}
+
+function isPartial(object: JsonObject | null): object is JsonObject {
+  return object?.['kind'] === 'PartialObjectMetadata';
 }
 
 function isStatus(answer: Extract<Answer, { kind: 'entry' | 'object' }>): boolean {
@@ -62,6 +93,9 @@ async function listBytes(
   representation: Representation,
   clock: Clock,
 ): Promise<Buffer> {
+  if (representation.as === 'PartialObjectMetadata') {
+    throw wrongForm(`${representation.as}, but the requested object is a list (${goType(resource)}List)`);
+  }
   await convertTogether(entries, resource);
   if (representation.as) {
     const objects: ApiObject[] = [];
@@ -79,7 +113,7 @@ async function listBytes(
             metadata: { ...metadata },
             items: objects.map(partialMetadata),
           };
-    return lineOf(body);
+    return lineOf(inFormVersion(body, representation));
   }
   const kind = `"kind":${JSON.stringify(resource.listKind)}`;
   const apiVersion = `"apiVersion":${JSON.stringify(apiVersionOf(resource))}`;

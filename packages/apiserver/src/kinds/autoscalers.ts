@@ -138,12 +138,15 @@ function validate(object: ApiObject): FieldError[] {
   if (minimum !== undefined && minimum < 1) {
     errors.push(invalidValue('spec.minReplicas', minimum, 'must be greater than or equal to 1'));
   }
-  if (maximum < 1) errors.push(invalidValue('spec.maxReplicas', maximum, 'must be greater than 0'));
+  if (maximum < 1) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
   if (minimum !== undefined && maximum < minimum) {
     errors.push(invalidValue('spec.maxReplicas', maximum, 'must be greater than or equal to `minReplicas`'));
   }
   const target = asObject(spec['scaleTargetRef']) ?? {};
   for (const key of ['kind', 'name']) if (!asText(target[key])) errors.push(required(`spec.scaleTargetRef.${key}`));
+  if (!asText(target['apiVersion'])) {
+    errors.push(invalidValue('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group'));
+  }
   return errors;
 }
 
@@ -172,7 +175,6 @@ function targetsText(object: ApiObject): string {
 }
 
 export const autoscalerStrategy: Strategy = withStatus({
-  hasGeneration: true,
   initialStatus: (object) =>
     object.apiVersion === 'autoscaling/v1'
       ? { currentReplicas: 0, desiredReplicas: 0 }

@@ -133,10 +133,10 @@ function accessText(modes: unknown): string {
     .join(',');
 }
 
-function accessErrors(spec: JsonObject): FieldError[] {
+function accessErrors(spec: JsonObject, detail = 'at least 1 access mode is required'): FieldError[] {
   const modes = asList(spec['accessModes']);
   const supported = Object.keys(accessModes).toSorted();
-  if (modes.length === 0) return [required('spec.accessModes', 'at least 1 access mode is required')];
+  if (modes.length === 0) return [required('spec.accessModes', detail)];
   return modes
     .filter((mode) => !supported.includes(asText(mode)))
     .map((mode) => notSupported('spec.accessModes', mode, supported));
@@ -237,9 +237,11 @@ const notSources = new Set([
 
 function validateVolume(object: ApiObject): FieldError[] {
   const spec = asObject(object['spec']) ?? {};
-  const errors = accessErrors(spec);
+  const errors = accessErrors(spec, '');
   const capacity = asObject(spec['capacity']) ?? {};
-  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'));
+  if (Object.keys(capacity).length === 0) {
+    errors.push(required('spec.capacity'), notSupported('spec.capacity', null, ['storage']));
+  }
   if (Object.keys(capacity).length > 0 && (capacity['storage'] === undefined || Object.keys(capacity).length > 1)) {
     errors.push(notSupported('spec.capacity', capacity, ['storage']));
   }
@@ -370,6 +372,5 @@ export const endpointsStrategy: Strategy = strategyWith({
       for (const port of asObjects(subset['ports'])) defaultText(port, 'protocol', 'TCP');
     }
   },
-  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
   cells: (object, now) => [object.metadata.name ?? '', endpointsText(object), age(object, now)],
 });

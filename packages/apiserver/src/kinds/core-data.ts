@@ -52,7 +52,7 @@ export const configMapStrategy: Strategy = strategyWith({
   ],
   cells: (object, now) => [
     object.metadata.name ?? '',
-    String(countData(object)),
+    countData(object),
     ageOf(object.metadata.creationTimestamp, now),
   ],
 });
@@ -143,7 +143,7 @@ export const secretStrategy: Strategy = strategyWith({
   cells: (object, now) => [
     object.metadata.name ?? '',
     asText(object['type']),
-    String(Object.keys(asObject(object['data']) ?? {}).length),
+    Object.keys(asObject(object['data']) ?? {}).length,
     ageOf(object.metadata.creationTimestamp, now),
   ],
 });

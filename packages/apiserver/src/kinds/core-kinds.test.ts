@@ -22,7 +22,7 @@ describe('Services', () => {
   it('get an address, families and policies', async () => {
     const { body } = await create('s1', { selector: { app: 'web' }, ports: [{ port: 80 }] });
     const spec = body['spec'] as { clusterIP: string };
-    expect(spec.clusterIP).toMatch(/^10\.0\.\d+\.\d+$/);
+    expect(spec.clusterIP).toMatch(/^10\.96\.\d+\.\d+$/);
     expect(spec).toEqual({
       ports: [{ protocol: 'TCP', port: 80, targetPort: 80 }],
       selector: { app: 'web' },
@@ -85,11 +85,11 @@ describe('Services', () => {
     expect(await refused(path, { metadata: { name: 's7' }, spec: { ports: [{ port: 80 }, { port: 81 }] } })).toBe(
       'Service "s7" is invalid: [spec.ports[0].name: Required value, spec.ports[1].name: Required value]',
     );
-    await create('taken', { clusterIP: '10.0.9.9', ports: [{ port: 80 }] });
+    await create('taken', { clusterIP: '10.96.9.9', ports: [{ port: 80 }] });
     expect(
-      await refused(path, { metadata: { name: 's8' }, spec: { clusterIP: '10.0.9.9', ports: [{ port: 80 }] } }),
+      await refused(path, { metadata: { name: 's8' }, spec: { clusterIP: '10.96.9.9', ports: [{ port: 80 }] } }),
     ).toBe(
-      'Service "s8" is invalid: spec.clusterIPs: Invalid value: ["10.0.9.9"]: failed to allocate IP 10.0.9.9: provided IP is already allocated',
+      'Service "s8" is invalid: spec.clusterIPs: Invalid value: ["10.96.9.9"]: failed to allocate IP 10.96.9.9: provided IP is already allocated',
     );
   });
 });

@@ -62,6 +62,10 @@ function validateGroupedEvent(object: ApiObject): FieldError[] {
   const matches = given ? given === namespace : namespace === 'default' || namespace === 'kube-system';
   if (!matches) errors.push(invalidValue('involvedObject.namespace', given, 'does not match event.namespace'));
   if (object['eventTime'] == null) errors.push(required('eventTime'));
+  const type = asText(object['type']);
+  const badType = type !== 'Normal' && type !== 'Warning';
+  // Without a time the event is of the old kind, of which less is asked.
+  if (object['eventTime'] == null) return badType ? [...errors, unknownType(type)] : errors;
   const controller = asText(object['reportingController']);
   if (!controller) errors.push(required('reportingController'));
   for (const text of controller ? qualifiedName(controller) : []) {
@@ -73,11 +77,14 @@ function validateGroupedEvent(object: ApiObject): FieldError[] {
   }
   if (!asText(object['action'])) errors.push(required('action'));
   if (!asText(object['reason'])) errors.push(required('reason'));
-  const type = asText(object['type']);
-  if (type !== 'Normal' && type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${type}`));
+  if (badType) errors.push(unknownType(type));
   if (asText(object['note']).length > 1024)
     errors.push(invalidValue('message', '', 'can have at most 1024 characters'));
   return errors;
+}
+
+function unknownType(type: string): FieldError {
+  return invalidValue('type', '', `has invalid value: ${type}`);
 }
 
 function involvedText(object: ApiObject): string {

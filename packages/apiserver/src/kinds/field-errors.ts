@@ -7,9 +7,14 @@ export function printValue(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026');
 }
 
+const goEscapes: Readonly<Record<string, string>> = { '\u0007': '\\a', '\u000b': '\\v' };
+
 /** Go's `%q`: like JSON for everything that people type. */
 export function quote(text: string): string {
-  return JSON.stringify(text);
+  return JSON.stringify(text).replaceAll(/\\u00([01][0-9a-f])/g, (_, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return goEscapes[character] ?? `\\x${digits}`;
+  });
 }
 
 function withDetail(head: string, detail: string): string {

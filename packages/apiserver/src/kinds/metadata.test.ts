@@ -21,7 +21,7 @@ it('wants a name and a namespace where one belongs', () => {
 it('names the owner reference that lacks a uid, and the second controller', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c1', uid: '' };
   expect(problems({ ownerReferences: [owner] })).toEqual([
-    'metadata.ownerReferences[0].uid: Required value: must not be empty',
+    'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
   ]);
   const two = ['a', 'b'].map((uid, index) => ({ ...owner, name: `c${index + 1}`, uid, controller: true }));
   expect(problems({ ownerReferences: two })).toEqual([

@@ -107,18 +107,18 @@ function validateOwnerReferences(references: OwnerReference[] | undefined): Fiel
   const field = 'metadata.ownerReferences';
   const errors: FieldError[] = [];
   let firstController: string | undefined;
-  for (const [index, reference] of asList(references).entries()) {
+  for (const reference of asList(references)) {
     const owner = asObject(reference) ?? {};
     const apiVersion = asText(owner['apiVersion']);
-    if (!apiVersion) errors.push(required(`${field}[${index}].apiVersion`, 'must not be empty'));
+    if (!apiVersion) errors.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
     else if (apiVersion.split('/').length > 2 || apiVersion.endsWith('/')) {
-      errors.push(invalidValue(`${field}[${index}].apiVersion`, apiVersion, 'must be <group>/<version> or <version>'));
+      errors.push(invalidValue(`${field}.apiVersion`, apiVersion, 'must be <group>/<version> or <version>'));
     }
     for (const key of ['kind', 'name', 'uid']) {
-      if (!owner[key]) errors.push(required(`${field}[${index}].${key}`, 'must not be empty'));
+      if (!owner[key]) errors.push(invalidValue(`${field}.${key}`, '', 'must not be empty'));
     }
     if (apiVersion === 'v1' && owner['kind'] === 'Event') {
-      errors.push(invalidValue(`${field}[${index}]`, owner, '/v1, Kind=Event is disallowed from being an owner'));
+      errors.push(invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (owner['controller'] !== true) continue;
     const controller = `${asText(owner['kind'])}/${asText(owner['name'])}`;

@@ -50,7 +50,7 @@ function validateIngress(object: ApiObject): FieldError[] {
   const rules = asObjects(spec['rules']);
   const backend = asObject(spec['defaultBackend']);
   if (rules.length === 0 && !backend) {
-    return [invalidValue('spec', [], 'either `defaultBackend` or `rules` must be specified')];
+    return [invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified')];
   }
   if (backend) errors.push(...backendErrors(backend, 'spec.defaultBackend'));
   for (const [index, rule] of rules.entries()) {
@@ -221,7 +221,13 @@ function validateDisruptionBudget(object: ApiObject): FieldError[] {
   const spec = asObject(object['spec']) ?? {};
   const errors: FieldError[] = [];
   if (spec['minAvailable'] != null && spec['maxUnavailable'] != null) {
-    errors.push(invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+    const shown = {
+      MinAvailable: spec['minAvailable'],
+      Selector: spec['selector'] ?? null,
+      MaxUnavailable: spec['maxUnavailable'],
+      UnhealthyPodEvictionPolicy: spec['unhealthyPodEvictionPolicy'] ?? null,
+    };
+    errors.push(invalidValue('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
   }
   return [...errors, ...validateSelector(spec['selector'], 'spec.selector')];
 }

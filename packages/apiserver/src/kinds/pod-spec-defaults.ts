@@ -17,6 +17,9 @@ export function defaultPodSpec(spec: JsonObject): void {
   defaultTo(spec, 'terminationGracePeriodSeconds', 30);
   defaultText(spec, 'dnsPolicy', 'ClusterFirst');
   ensureObject(spec, 'securityContext');
+  // The old name of the field goes on to be served.
+  if (!spec['serviceAccountName'] && spec['serviceAccount']) spec['serviceAccountName'] = spec['serviceAccount'];
+  if (spec['serviceAccountName']) spec['serviceAccount'] = spec['serviceAccountName'];
   defaultText(spec, 'schedulerName', 'default-scheduler');
   for (const container of containersOf(spec)) defaultContainer(container, spec['hostNetwork'] === true);
   for (const volume of asObjects(spec['volumes'])) defaultVolume(volume);

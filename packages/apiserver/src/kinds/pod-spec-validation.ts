@@ -37,6 +37,9 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   errors.push(
     ...oneOf(spec, field, 'restartPolicy', ['Always', 'OnFailure', 'Never']),
     ...oneOf(spec, field, 'dnsPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
+    ...(spec['dnsPolicy'] === 'None' && spec['dnsConfig'] == null
+      ? [required(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+      : []),
     ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
   );
   const account = asText(spec['serviceAccountName']);
@@ -62,12 +65,19 @@ function oneOf(parent: JsonObject, field: string, key: string, allowed: readonly
   return allowed.includes(value) ? [] : [notSupported(`${field}.${key}`, value, allowed)];
 }
 
+/** What the volume is made of, in the order the real server looks: all but the first are too many. */
+function volumeSources(volume: JsonObject): string[] {
+  const given = Object.keys(volume).filter((key) => key !== 'name' && volume[key] != null);
+  const rank = (key: string) => ['emptyDir', 'hostPath'].indexOf(key) >>> 0;
+  return given.toSorted((a, b) => rank(a) - rank(b));
+}
+
 function validateVolume(volume: JsonObject, field: string, names: Set<string>): FieldError[] {
   const errors: FieldError[] = [];
   const name = asText(volume['name']);
   if (!name) errors.push(required(`${field}.name`));
   else for (const text of dnsLabel(name)) errors.push(invalidValue(`${field}.name`, name, text));
-  const sources = Object.keys(volume).filter((key) => key !== 'name' && volume[key] != null);
+  const sources = volumeSources(volume);
   if (sources.length === 0) errors.push(required(field, 'must specify a volume type'));
   for (const extra of sources.slice(1)) {
     errors.push(forbiddenField(`${field}.${extra}`, 'may not specify more than 1 volume type'));

@@ -34,13 +34,15 @@ it('never lets a binding point to another role', () => {
   const [before, next] = [binding('r'), binding('zzz')];
   for (const object of [before, next]) roleBindingStrategy.applyDefaults(object);
   expect(texts(roleBindingStrategy.validateUpdate(next, before, context))).toEqual([
-    'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"zzz"}: field is immutable',
+    'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"zzz"}: cannot change roleRef',
   ]);
 });
 
 it('wants verbs in rules, and a cluster role in a cluster role binding', () => {
   const role = { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['pods'] }] };
-  expect(texts(roleStrategy.validate(role, context))).toEqual(['rules[0].verbs: Required value']);
+  expect(texts(roleStrategy.validate(role, context))).toEqual([
+    'rules[0].verbs: Required value: verbs must contain at least one value',
+  ]);
   const object = binding('r');
   clusterRoleBindingStrategy.applyDefaults(object);
   expect(texts(clusterRoleBindingStrategy.validate(object, context))).toEqual([

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { immutableText, invalidValue, notSupported, required } from './field-errors.ts';
+import { invalidValue, notSupported, required } from './field-errors.ts';
 import { asList, asObject, asObjects, asText, defaultText, ensureObject, sameValue } from './json-access.ts';
 import { dnsSubdomain, pathSegment } from './names.ts';
 import { validateSelector } from './selectors.ts';
@@ -14,7 +14,8 @@ function validateRules(object: ApiObject, namespaced: boolean): FieldError[] {
   return asObjects(object['rules']).flatMap((rule, index) => {
     const at = `rules[${index}]`;
     const errors: FieldError[] = [];
-    if (asList(rule['verbs']).length === 0) errors.push(required(`${at}.verbs`));
+    if (asList(rule['verbs']).length === 0)
+      errors.push(required(`${at}.verbs`, 'verbs must contain at least one value'));
     if (asList(rule['nonResourceURLs']).length > 0) {
       if (namespaced) {
         errors.push(
@@ -125,7 +126,7 @@ function validateSubject(subject: JsonObject, at: string, namespaced: boolean): 
       if (group !== rbacGroup) errors.push(notSupported(`${at}.apiGroup`, group, [rbacGroup]));
       break;
     default:
-      errors.push(notSupported(`${at}.kind`, asText(subject['kind']), ['Group', 'ServiceAccount', 'User']));
+      errors.push(notSupported(`${at}.kind`, asText(subject['kind']), ['ServiceAccount', 'User', 'Group']));
   }
   return errors;
 }
@@ -139,7 +140,9 @@ function bindingStrategy(roleKinds: readonly string[], namespaced: boolean): Str
     validateUpdate: (object, previous) => {
       const role = asObject(object['roleRef']) ?? {};
       const shown = { APIGroup: asText(role['apiGroup']), Kind: asText(role['kind']), Name: asText(role['name']) };
-      const changed = sameValue(role, previous['roleRef']) ? [] : [invalidValue('roleRef', shown, immutableText)];
+      const changed = sameValue(role, previous['roleRef'])
+        ? []
+        : [invalidValue('roleRef', shown, 'cannot change roleRef')];
       return [...validateBinding(object, roleKinds, namespaced), ...changed];
     },
     cells: (object, now) => {

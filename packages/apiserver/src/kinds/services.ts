@@ -9,7 +9,7 @@ import { dnsLabel, dnsSubdomain, portName, portNumber } from './names.ts';
 import { labelsText } from './selectors.ts';
 import { withStatus } from './with-status.ts';
 
-/** Cluster addresses are 10.0.0.1 to 10.0.255.254; the first belongs to `default/kubernetes`. */
+/** Cluster addresses are 10.96.0.1 to 10.96.255.254; the first belongs to `default/kubernetes`. */
 const addressCount = 65_534;
 const firstNodePort = 30_000;
 const lastNodePort = 32_767;
@@ -71,12 +71,19 @@ function alignClusterIps(spec: JsonObject, previous: JsonObject | undefined): vo
 function settleFamilies(spec: JsonObject): void {
   if (isExternal(spec)) return;
   const first = asText(asList(spec['clusterIPs'])[0]);
+  // Nothing is allocated for a headless Service without a selector: who fills its endpoints may use both families.
+  if (first === 'None' && Object.keys(asObject(spec['selector']) ?? {}).length === 0) {
+    defaultText(spec, 'ipFamilyPolicy', 'RequireDualStack');
+    if (spec['ipFamilyPolicy'] !== 'SingleStack' && asList(spec['ipFamilies']).length === 0) {
+      spec['ipFamilies'] = ['IPv4', 'IPv6'];
+    }
+  }
   if (asList(spec['ipFamilies']).length === 0) spec['ipFamilies'] = [first.includes(':') ? 'IPv6' : 'IPv4'];
   defaultText(spec, 'ipFamilyPolicy', 'SingleStack');
 }
 
 function addressText(index: number): string {
-  return `10.0.${index >> 8}.${index & 255}`;
+  return `10.96.${index >> 8}.${index & 255}`;
 }
 
 function usedAddresses(context: StrategyContext): Set<string> {
@@ -221,7 +228,9 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
     }
     const key = `${protocol}/${number}`;
     if (seen.has(key)) {
-      errors.push(duplicate(at, { protocol, port: number }));
+      // The bare port as the real server's own type prints it.
+      const shown = { Name: '', Protocol: protocol, AppProtocol: null, Port: number, TargetPort: 0, NodePort: 0 };
+      errors.push(duplicate(at, shown));
     }
     seen.add(key);
   }
@@ -240,11 +249,12 @@ function allocationErrors(object: ApiObject, previous: ApiObject | undefined, co
         service.metadata.uid !== object.metadata.uid &&
         asList(asObject(service['spec'])?.['clusterIPs']).includes(address),
     );
-    if (taken) {
-      errors.push(
-        invalidValue('spec.clusterIPs', wanted, `failed to allocate IP ${address}: provided IP is already allocated`),
-      );
-    }
+    const why = taken
+      ? 'provided IP is already allocated'
+      : address.startsWith('10.96.')
+        ? undefined
+        : 'the provided network does not match the current range';
+    if (why) errors.push(invalidValue('spec.clusterIPs', wanted, `failed to allocate IP ${address}: ${why}`));
   }
   for (const [index, port] of asObjects(spec['ports']).entries()) {
     const number = asNumber(port['nodePort']);

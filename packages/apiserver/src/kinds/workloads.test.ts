@@ -73,7 +73,7 @@ describe('defaults of workloads', () => {
     );
     expect(body['spec']).toMatchObject({
       podManagementPolicy: 'OrderedReady',
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0, maxUnavailable: 1 } },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       volumeClaimTemplates: [
         {
@@ -155,7 +155,7 @@ describe('checks of workloads', () => {
     await send('POST', `${apps}/statefulsets`, workload('StatefulSet', 'named', { serviceName: 's' }));
     const { body } = await send('PATCH', `${apps}/statefulsets/named`, { spec: { serviceName: 'other' } }, mergePatch);
     expect(body['message']).toBe(
-      'StatefulSet.apps "named" is invalid: spec.serviceName: Invalid value: "other": field is immutable',
+      `StatefulSet.apps "named" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden`,
     );
   });
 

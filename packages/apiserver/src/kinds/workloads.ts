@@ -41,19 +41,22 @@ function templateLabels(spec: JsonObject): JsonObject {
 function selectorAndTemplate(spec: JsonObject, kind: string, owner: string): FieldError[] {
   const errors: FieldError[] = [];
   const selector = asObject(spec['selector']);
-  if (!selector) errors.push(required('spec.selector'));
-  else {
+  const labels = asObject(dig(spec, 'template', 'metadata', 'labels'));
+  const mismatch = invalidValue(
+    'spec.template.metadata.labels',
+    labels ?? null,
+    '`selector` does not match template `labels`',
+  );
+  if (!selector) {
+    errors.push(required('spec.selector'));
+    // Without a selector nothing is selected, and the real server says both for those that keep no claims.
+    if (kind !== 'statefulset') errors.push(mismatch);
+  } else {
     errors.push(...validateSelector(selector, 'spec.selector'));
     if (isEmptySelector(selector)) {
       errors.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`));
     } else if (!selectorMatches(selector, templateLabels(spec))) {
-      errors.push(
-        invalidValue(
-          'spec.template.metadata.labels',
-          templateLabels(spec),
-          '`selector` does not match template `labels`',
-        ),
-      );
+      errors.push(mismatch);
     }
   }
   errors.push(...validatePodTemplate(withClaimVolumes(spec), 'spec.template'));
@@ -267,7 +270,6 @@ export const statefulSetStrategy: Strategy = withStatus({
     if (strategy['type'] === 'RollingUpdate') {
       const rolling = ensureObject(strategy, 'rollingUpdate');
       defaultTo(rolling, 'partition', 0);
-      defaultTo(rolling, 'maxUnavailable', 1);
     }
     const retention = ensureObject(spec, 'persistentVolumeClaimRetentionPolicy');
     defaultText(retention, 'whenDeleted', 'Retain');
@@ -285,7 +287,14 @@ export const statefulSetStrategy: Strategy = withStatus({
   validate: validateStatefulSet,
   validateUpdate: (object, previous) => [
     ...validateStatefulSet(object),
-    ...immutable(specOf(object), specOf(previous), 'spec', fixedStatefulSetFields),
+    ...(fixedStatefulSetFields.every((field) => sameValue(specOf(object)[field], specOf(previous)[field]))
+      ? []
+      : [
+          forbiddenField(
+            'spec',
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+          ),
+        ]),
   ],
   validateStatusUpdate: validateReplicaStatus,
   cells: statefulSetCells,

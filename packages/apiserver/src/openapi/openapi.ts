@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { servedGroups } from '../discovery/discovery.ts';
 import { ApiError } from '../api-error.ts';
-import { methodNotAllowed, pathNotFound } from '../http/misses.ts';
+import { methodNotAllowed } from '../http/misses.ts';
 import { versionDocument } from '../http/version.ts';
 import { parseAccept } from '../http/negotiate.ts';
 import type { JsonObject } from '../object.ts';
@@ -55,7 +55,7 @@ export function openApi(registry: Registry): (request: ApiRequest, path: string)
       })),
     );
 
-  return async (request, path) => {
+  return async (request, path): Promise<ApiResponse> => {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     if (path === '/openapi/v3') {
       const paths: JsonObject = {};
@@ -65,7 +65,7 @@ export function openApi(registry: Registry): (request: ApiRequest, path: string)
       }
       paths['version'] = { serverRelativeURL: `/openapi/v3/version?hash=${fingerprint([])}` };
       const bytes = Buffer.from(JSON.stringify({ paths }));
-      return withEtag(request, { bytes, hash: hashOf(bytes) }, 'text/plain; charset=utf-8');
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: bytes };
     }
     if (path === '/openapi/v2') {
       refuseProtobuf(request);
@@ -77,10 +77,12 @@ export function openApi(registry: Registry): (request: ApiRequest, path: string)
     const wanted = path.replace(/^\/openapi\/v3\//, '');
     if (wanted === 'version') return withEtag(request, versionServed(), 'application/json');
     const found = all().find((each) => each.path === wanted);
-    if (!found) return pathNotFound();
+    if (!found) return { status: 404, headers: {}, body: Buffer.alloc(0) };
     refuseProtobuf(request);
     const served = await document(found.path, found.group, found.version, found.resources);
-    return withEtag(request, served, 'application/json', { 'cache-control': 'public, immutable' });
+    // Only an address that names the content may be kept for good.
+    const named = request.path.includes('hash=');
+    return withEtag(request, served, 'application/json', named ? { 'cache-control': 'public, immutable' } : {});
   };
 }
 

@@ -5,16 +5,17 @@ import type { Resource } from '../resource.ts';
 export function pathsOf(group: string, version: string, resources: readonly Resource[]): JsonObject {
   const base = group ? `/apis/${group}/${version}` : `/api/${version}`;
   const tag = `${camel(group || 'core')}_${version}`;
-  const paths: JsonObject = {
-    [`${base}/`]: {
+  const paths: JsonObject = {};
+  if (resources.some(({ custom }) => !custom)) {
+    paths[`${base}/`] = {
       get: {
         tags: [tag],
         description: 'get available resources',
         operationId: `get${operationPrefix(group, version)}APIResources`,
         responses: responses('io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList', [200]),
       },
-    },
-  };
+    };
+  }
   for (const resource of resources) addResource(paths, base, tag, resource);
   return Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

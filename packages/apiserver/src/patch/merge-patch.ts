@@ -17,7 +17,14 @@ function merge(document: JsonObject, patch: JsonObject): JsonObject {
     const current = getOwn(document, key);
     setOwn(result, key, isObject(current) && isObject(value) ? merge(current, value) : withoutNulls(value));
   }
-  return result;
+  return inOrder(result);
+}
+
+/** Go prints maps sorted, and errors show the merged document. */
+function inOrder(object: JsonObject): JsonObject {
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(object).toSorted()) setOwn(sorted, key, object[key] as Json);
+  return sorted;
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

@@ -23,6 +23,8 @@ export async function create(core: Core, request: ResourceRequest): Promise<Answ
   const options = writeOptions(request, 'CreateOptions');
   const object = decodeObject(request, options.fieldValidation);
   matchNamespace(object, request);
+  delete object.metadata.deletionTimestamp;
+  delete object.metadata.deletionGracePeriodSeconds;
   trackedFields(core, request, { live: undefined, next: object, options });
   return createDecoded(core, request, object, options);
 }
@@ -45,13 +47,13 @@ export async function createDecoded(
     name: decoded.metadata.name ?? '',
   });
   let object = await mutate(core, context);
+  dedupeOwners(request, object);
   fillSystemFields(core, object);
   const generated = !object.metadata.name && Boolean(object.metadata.generateName);
   if (generated) object.metadata.name = generateName(core, object.metadata.generateName!);
   const strategies = strategyContext(core, options.dryRun);
   strategy.prepareForCreate(object, strategies);
   if (strategy.hasGeneration) object.metadata.generation = 1;
-  else delete object.metadata.generation;
   // What the kind's own preparation left out is printed by Go all the same.
   if (!resource.custom) object = addZeroValues(object, resource.schema);
   context.object = object;
@@ -114,6 +116,24 @@ function fillSystemFields(core: Core, object: ApiObject): void {
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   delete metadata['selfLink'];
+}
+
+/** Owners listed twice count once, and whoever lists them is told. */
+export function dedupeOwners(request: ResourceRequest, object: ApiObject): void {
+  const owners = object.metadata.ownerReferences;
+  if (!owners || owners.length < 2) return;
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  const kept = owners.filter((owner) => {
+    const key = JSON.stringify(Object.entries(owner).toSorted());
+    if (seen.has(key)) twice.add(owner.uid);
+    return !seen.has(key) && seen.add(key);
+  });
+  if (twice.size === 0) return;
+  object.metadata.ownerReferences = kept;
+  request.warnings.push(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...twice].join(', ')}`,
+  );
 }
 
 function generateName(core: Core, base: string): string {

@@ -60,6 +60,7 @@ export function conformPatched(
     conformed = expected.custom
       ? conformPatchedCustom(given, expected)
       : conformToBuiltin(given, expected.schema, expected.kind);
+    if (!expected.custom) refuseOtherKind(given, expected);
   } catch (error) {
     if (!(error instanceof GoTypeError)) throw error;
     throw invalidPatch(document, error.message);
@@ -73,6 +74,12 @@ export function conformPatched(
   object.metadata ??= {};
   if (expected === request.resource) request.resource.strategy.applyDefaults(object);
   return object;
+}
+
+function refuseOtherKind({ apiVersion, kind }: ApiObject, expected: ExpectedKind): void {
+  const version = expected.group ? `${expected.group}/${expected.version}` : expected.version;
+  if (kind === expected.kind && apiVersion === version) return;
+  throw new GoTypeError(`the patch makes a ${apiVersion} ${kind} of a ${version} ${expected.kind}`);
 }
 
 function conformPatchedCustom(

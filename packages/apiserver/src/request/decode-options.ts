@@ -1,4 +1,4 @@
-import { badRequest } from '../api-error.ts';
+import { ApiError, badRequest } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { decodeProtobuf, ProtobufError } from '../protobuf/decode.ts';
 import { builtinDefinition } from '../schema/builtin.ts';
@@ -38,10 +38,23 @@ function untyped(request: ResourceRequest, body: Uint8Array): Partial<ApiObject>
   const [, apiVersion = 'v1'] = /["']?apiVersion["']?\s*:\s*["']?([^"',\s}]+)/.exec(text) ?? [];
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-  return decodeBody(body, contentType, {
-    group,
-    version: apiVersion.slice(slash + 1),
-    kind: 'DeleteOptions',
-    custom: false,
-  }).object;
+  const expected = { group, version: apiVersion.slice(slash + 1), kind: 'DeleteOptions', custom: false };
+  try {
+    return decodeBody(body, contentType, expected).object;
+  } catch (error) {
+    if (error instanceof ApiError) error.status.message = optionsMessage(error.status.message ?? '', text);
+    throw error;
+  }
+}
+
+/** Options are decoded without the codec of a resource, which words its errors for objects. */
+function optionsMessage(message: string, body: string): string {
+  const unregistered = /^(\S+) in version "(.*?)" cannot be handled as a DeleteOptions/.exec(message);
+  if (unregistered) {
+    const [, kind, version] = unregistered;
+    return `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
+  }
+  return message
+    .replace('the object provided is unrecognized (must be of type DeleteOptions): ', '')
+    .replace(` (${body})`, '');
 }

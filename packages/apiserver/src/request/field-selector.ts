@@ -16,7 +16,10 @@ interface Requirement {
 
 /** Understands `a=b,c!=d` over the fields `resource` declares; `undefined` selects everything. */
 export function parseFieldSelector(text: string, resource: Resource): FieldTest | undefined {
-  const requirements = splitTerms(text).map(parseTerm);
+  // A bare `=` says nothing about any field.
+  const requirements = splitTerms(text)
+    .map(parseTerm)
+    .filter(({ field, value }) => field !== '' || value !== '');
   if (requirements.length === 0) return undefined;
   const tests = requirements.map(({ field, value, equal }) => {
     const read = readerOf(field, resource);
@@ -67,7 +70,10 @@ function parseTerm(term: string): Requirement {
     }
     for (const operator of ['!=', '==', '=']) {
       if (!term.startsWith(operator, index)) continue;
-      const value = term.slice(index + operator.length).replace(/\\([\\,=])/g, '$1');
+      const given = term.slice(index + operator.length);
+      const loose = /(?:^|[^\\])=/.test(given) ? 61 : undefined;
+      if (loose) throw badRequest(`invalid field selector: unescaped character in value: ${loose}`);
+      const value = given.replace(/\\([\\,=])/g, '$1');
       return { field: term.slice(0, index), value, equal: operator !== '!=' };
     }
   }

@@ -33,7 +33,7 @@ describe('label selectors', () => {
     ['===', "found '==', expected: !, identifier, or 'end of string'"],
     ['a=b,', "found '', expected: identifier after ','"],
     ['a b', "found 'b', expected: in, notin, =, ==, !=, gt, lt"],
-    ['a in x', "found 'x', expected: '('"],
+    ['a in x', "found 'x' expected: '('"],
   ])('%s is refused as the real parser does', (text, message) => {
     expect(() => parseLabelSelector(text)).toThrow(ApiError);
     expect(() => parseLabelSelector(text)).toThrow(message);

@@ -99,15 +99,13 @@ class Parser {
         ? (labels) => labels[key] !== undefined && values.has(labels[key])
         : (labels) => labels[key] === undefined || !values.has(labels[key]);
     }
-    throw badRequest(`found '${word}', expected: in, notin, =, ==, !=, gt, lt`);
+    throw unparsed(`found '${word}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
   #comparison(key: string, operator: '<' | '>'): LabelTest {
     const text = this.#value();
     if (!/^-?\d+$/.test(text)) {
-      throw badRequest(
-        `values[0][${key}]: Invalid value: "${text}": for 'Gt', 'Lt' operators, the value must be an integer`,
-      );
+      throw unparsed(`values[0]: Invalid value: "${text}": for 'Gt', 'Lt' operators, the value must be an integer`);
     }
     const bound = BigInt(text);
     return (labels) => {
@@ -119,9 +117,9 @@ class Parser {
 
   #key(): string {
     const token = this.#next();
-    if (token.kind !== 'identifier') throw badRequest(`found '${token.text}', expected: identifier`);
+    if (token.kind !== 'identifier') throw unparsed(`found '${token.text}', expected: identifier`);
     const problem = labelKeyProblem(token.text);
-    if (problem) throw badRequest(`key: Invalid value: ${JSON.stringify(token.text)}: ${problem}`);
+    if (problem) throw unparsed(`<nil>: Invalid value: ${JSON.stringify(token.text)}: ${problem}`);
     return token.text;
   }
 
@@ -130,13 +128,13 @@ class Parser {
     const token = this.#peek();
     if (token.kind === 'end' || token.text === ',') return '';
     this.#next();
-    if (token.kind !== 'identifier') throw badRequest(`found '${token.text}', expected: identifier`);
+    if (token.kind !== 'identifier') throw unparsed(`found '${token.text}', expected: identifier`);
     return checkedValue(token.text);
   }
 
   #values(): Set<string> {
     const open = this.#next();
-    if (open.text !== '(') throw badRequest(`found '${open.text}', expected: '('`);
+    if (open.text !== '(') throw unparsed(`found '${open.text}' expected: '('`);
     const values = new Set<string>();
     for (;;) {
       const token = this.#peek();
@@ -144,10 +142,10 @@ class Parser {
         this.#next();
         values.add(checkedValue(token.text));
       } else if (token.text === ',' || token.text === ')') values.add('');
-      else throw badRequest(`found '${token.text}', expected: ',', or ')'`);
+      else throw unparsed(`found '${token.text}', expected: ',', ')' or identifier`);
       const separator = this.#next();
       if (separator.text === ')') return values;
-      if (separator.text !== ',') throw badRequest(`found '${separator.text}', expected: ',' or ')'`);
+      if (separator.text !== ',') throw unparsed(`found '${separator.text}', expected: ',' or ')'`);
     }
   }
 
@@ -169,7 +167,8 @@ const prefixPart = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 function labelKeyProblem(key: string): string | undefined {
   const slash = key.indexOf('/');
   const name = slash < 0 ? key : key.slice(slash + 1);
-  if (slash >= 0 && !prefixPart.test(key.slice(0, slash))) {
+  if (slash === 0) return 'prefix part must be non-empty';
+  if (slash > 0 && !prefixPart.test(key.slice(0, slash))) {
     return "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
   }
   if (name.length > 63) return 'name part must be no more than 63 bytes';
@@ -179,10 +178,14 @@ function labelKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
+function unparsed(problem: string): Error {
+  return badRequest(`unable to parse requirement: ${problem}`);
+}
+
 function checkedValue(value: string): string {
-  if (value.length > 63) throw badRequest(`values[0]: Invalid value: "${value}": must be no more than 63 bytes`);
+  if (value.length > 63) throw unparsed(`values[0]: Invalid value: "${value}": must be no more than 63 bytes`);
   if (!valuePart.test(value)) {
-    throw badRequest(
+    throw unparsed(
       `values[0]: Invalid value: "${value}": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     );
   }

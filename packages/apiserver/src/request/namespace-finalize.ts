@@ -19,7 +19,8 @@ export async function finalizeNamespace(core: Core, request: ResourceRequest): P
     next(live) {
       const next: ApiObject = structuredClone(live);
       next['spec'] = structuredClone(body['spec']) ?? {};
-      next.metadata.resourceVersion = body.metadata.resourceVersion;
+      const name = { 'kubernetes.io/metadata.name': request.name };
+      next.metadata = { ...structuredClone(body.metadata), labels: { ...body.metadata.labels, ...name } };
       keepSystemFields(next, live);
       trackedFields(core, request, { live, next, options });
       return next;

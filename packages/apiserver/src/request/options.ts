@@ -1,3 +1,4 @@
+import { quote } from '../kinds/field-errors.ts';
 import { type ApiError, badRequest, invalid, type FieldError } from '../api-error.ts';
 import type { JsonObject } from '../object.ts';
 import { header, type ResourceRequest } from './core.ts';
@@ -80,11 +81,17 @@ function managerErrors(manager: string): FieldError[] {
       {
         reason: 'FieldValueInvalid',
         field: 'fieldManager',
-        detail: `Invalid value: ${JSON.stringify(manager)}: should only contain printable characters`,
+        detail: `Invalid value: ${quote(manager)}: ${unprintable(manager)}`,
       },
     ];
   }
   return [];
+}
+
+function unprintable(manager: string): string {
+  const position = [...manager].findIndex((character) => !printable.test(character));
+  const code = [...manager][position]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `invalid character U+${code} (at position ${position})`;
 }
 
 function dryRunErrors(dryRun: readonly string[]): FieldError[] {
@@ -222,6 +229,13 @@ function listOptionErrors(options: ListOptions): FieldError[] {
         'resourceVersionMatch',
         'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
       );
+    if (match && match !== 'NotOlderThan') {
+      errors.push({
+        reason: 'FieldValueNotSupported',
+        field: 'resourceVersionMatch',
+        detail: `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`,
+      });
+    }
     return errors;
   }
   if (options.sendInitialEvents !== undefined) forbid('sendInitialEvents', 'sendInitialEvents is forbidden for list');

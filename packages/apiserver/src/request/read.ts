@@ -7,7 +7,7 @@ import { parseResourceVersion, waitForRevision } from './resource-version.ts';
 /** GET of one object. */
 export async function get(core: Core, request: ResourceRequest): Promise<Answer> {
   const { resource } = request;
-  const revision = parseResourceVersion(request.query.get('resourceVersion') ?? '', 'list');
+  const revision = parseResourceVersion(request.query.get('resourceVersion') ?? '', 'get');
   await waitForRevision(core, revision);
   const key = keyOf(request.namespace, request.name);
   const entry = request.staleBy > 0 ? staleEntry(core, request, key) : core.store.get(resource.storageId, key);

@@ -4,7 +4,7 @@ import type { Core } from './core.ts';
 const waitMs = 3_000;
 
 /** Reads a `resourceVersion`; empty counts as 0. */
-export function parseResourceVersion(text: string, purpose: 'list' | 'watch'): number {
+export function parseResourceVersion(text: string, purpose: 'list' | 'get' | 'watch'): number {
   if (text === '' || /^\d{1,19}$/.test(text)) return Number(text);
   const problem = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   const message = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${problem}`;

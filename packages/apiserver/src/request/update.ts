@@ -1,4 +1,4 @@
-import { badRequest, conflict, invalid, notFound, type ApiError } from '../api-error.ts';
+import { badRequest, conflict, invalid, notFound, plainInternalError, type ApiError } from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
 import { withStoredTimes } from '../apply/managed-fields.ts';
 import { sameValue } from '../kinds/json-access.ts';
@@ -37,6 +37,8 @@ export async function update(core: Core, request: ResourceRequest): Promise<Answ
     },
     missing() {
       if (!request.resource.strategy.createOnUpdate || request.subresource) return undefined;
+      const { uid } = body.metadata;
+      if (uid) throw wrongUid(request.resource, keyOf(request.namespace, request.name), request.name, uid, '');
       trackedFields(core, request, { live: undefined, next: body, options });
       return createDecoded(core, request, body, options);
     },
@@ -85,7 +87,7 @@ function attempt(
     throw notFound(resource, request.name);
   }
   if (steps.uid && steps.uid !== entry.object.metadata.uid) {
-    throw wrongUid(resource, key, request.name, steps.uid, entry);
+    throw wrongUid(resource, key, request.name, steps.uid, entry.object.metadata.uid ?? '');
   }
   return chain(inVersion(entry, resource), (live) =>
     chain(steps.next(live), (next) =>
@@ -182,6 +184,9 @@ function checkVersion(request: ResourceRequest, next: ApiObject, entry: Entry): 
       },
     ]);
   }
+  if (!/^\d+$/.test(version)) {
+    throw plainInternalError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+  }
   if (version !== String(entry.revision)) throw conflict(resource, request.name, modified);
 }
 
@@ -222,30 +227,26 @@ export function isReleased(object: ApiObject): boolean {
 /** The body must speak of the object in the URL. */
 export function matchIdentity(object: ApiObject, request: ResourceRequest): void {
   const { metadata } = object;
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${request.name} based on URL) was undeterminable: name must be provided`);
+  }
   if (metadata.name !== request.name) {
-    throw badRequest(
-      `the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${request.name})`,
-    );
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${request.name})`);
   }
   if (!request.resource.namespaced) return;
   if (metadata.namespace && metadata.namespace !== request.namespace) {
-    throw badRequest(
-      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${request.namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   metadata.namespace = request.namespace;
 }
 
 /** What only the server writes stays as it is. */
 export function keepSystemFields(next: ApiObject, live: ApiObject): void {
-  for (const field of [
-    'uid',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'selfLink',
-    'generation',
-  ]) {
+  // A deletion cannot be taken back, but who claims one that is not there is told so.
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
+    if (live.metadata[field] !== undefined) next.metadata[field] = live.metadata[field];
+  }
+  for (const field of ['uid', 'creationTimestamp', 'selfLink', 'generation']) {
     if (live.metadata[field] === undefined) delete next.metadata[field];
     else next.metadata[field] = live.metadata[field];
   }
@@ -280,10 +281,10 @@ function registryKey(resource: Resource, key: string): string {
   return `/registry/${prefix}/${key}`;
 }
 
-function wrongUid(resource: Resource, key: string, name: string, uid: string, entry: Entry): ApiError {
+function wrongUid(resource: Resource, key: string, name: string, uid: string, found: string): ApiError {
   return conflict(
     resource,
     name,
-    `StorageError: invalid object, Code: 4, Key: ${registryKey(resource, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.object.metadata.uid}`,
+    `StorageError: invalid object, Code: 4, Key: ${registryKey(resource, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   );
 }

@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts';
-import type { ApiObject } from '../object.ts';
+import type { ApiObject, JsonObject } from '../object.ts';
 import { builtinSchema } from '../schema/builtin.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { matchNamespace } from './create.ts';
@@ -21,6 +21,10 @@ export function answerVirtual(core: Core, request: ResourceRequest, parent?: Api
     const expected = expectedKind(request);
     const object = decodeObject(request, options.fieldValidation, expected);
     if (!subresource) matchNamespace(object, request);
+    if (expected.kind === 'TokenRequest') {
+      const spec = (object['spec'] ?? {}) as JsonObject;
+      object['spec'] = { ...spec, expirationSeconds: spec['expirationSeconds'] ?? 3_600 };
+    }
     if (!untracked.has(expected.kind))
       trackedFields(core, request, { live: undefined, next: object, options, expected });
     const answered = await handler({

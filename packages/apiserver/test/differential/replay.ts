@@ -91,7 +91,11 @@ async function collected(step: CollectWatch, watch: TargetWatch, target: Target)
   const { status, headers } = watch;
   watch.close();
   const events = watch.lines.map((line) => JSON.parse(line) as Json).filter((event) => !isHeartbeat(event));
-  return { step: `watch ${step.watch}`, answer: { status, headers, text: '' }, body: step.pick ? events.map(step.pick) : events };
+  return {
+    step: `watch ${step.watch}`,
+    answer: { status, headers, text: '' },
+    body: step.pick ? events.map(step.pick) : events,
+  };
 }
 
 /** Bookmarks come when the server thinks fit, except the one that ends the initial events. */

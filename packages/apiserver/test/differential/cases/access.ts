@@ -46,7 +46,7 @@ export const access = [
       spec: {
         user: 'alice',
         groups: ['system:authenticated'],
-        nonResourceAttributes: { path: '/healthz', verb: 'get' },
+        nonResourceAttributes: { path: '/api', verb: 'get' },
       },
     }),
     post('may nobody', `${reviews}/subjectaccessreviews`, { spec: {} }),

@@ -504,7 +504,7 @@ export const custom = [
       applyPatch,
       configMap('z', { a: '1', b: '2' }),
     ),
-    patch('applied by another', `${core('configmaps/z')}?fieldManager=other`, applyPatch, configMap('z', { a: '9' })),
+    patch('applied by another', `${core('configmaps/z')}?fieldManager=other`, applyPatch, configMap('z', { b: '9' })),
     patch(
       'apply labels and finalizers',
       `${core('configmaps/z')}?fieldManager=meta`,
