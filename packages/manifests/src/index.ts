@@ -13,6 +13,8 @@ export * from './manifest-error.ts';
 export * from './member-result.ts';
 export * from './member-watch.ts';
 export * from './membership.ts';
+export { isAppliedAlready } from './owned-fields.ts';
+export { compileJsonPath, type JsonPath } from './json-path.ts';
 export * from './parse.ts';
 export * from './plan.ts';
 export * from './prune.ts';

@@ -9,6 +9,8 @@ export const names = {
   /** On an Operand: who stamped it. */
   stamperNameLabel: 'operand.kuberun.cloud.google.com/owner-name',
   stamperNamespaceLabel: 'operand.kuberun.cloud.google.com/owner-ns',
+  /** On an Operand: the same in one piece, `namespace/name`; labels are too short for some names. */
+  stamperAnnotation: 'operand.slipway.dev/stamped-for',
   /** On a ConfigMap or Secret used as a source: changes are picked up at once. */
   sourceLabel: 'operand.slipway.dev/source',
   /** On an Operand: lets one prune go past `maxPrunePercent`; the value is the generation it is meant for. */
