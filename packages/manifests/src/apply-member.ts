@@ -1,5 +1,6 @@
 import {
   isConflict,
+  isForbidden,
   isInvalid,
   isNotFound,
   isTransient,
@@ -287,6 +288,10 @@ export function refusalText(error: unknown): string {
     return `${error.message}; add the Namespace to the set or create it first`;
   }
   if (isConflict(error)) return `${error.message}; it will be tried again`;
+  if (/failed calling webhook/.test(error.message))
+    return `${error.message}; see whether that webhook's service runs, it will be tried again`;
+  if (/denied (the )?request/.test(error.message)) return `${error.message}; change the object, or what denies it`;
+  if (isForbidden(error)) return `${error.message}; allow it with a role, or take the object out of the set`;
   return error.message;
 }
 

@@ -73,11 +73,12 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       (object) =>
         kinds.get(kindKey(object))?.kind !== undefined && !scopeProblem(object, kinds.get(kindKey(object))!.kind!),
     );
+    const forbidden = new Map<string, unknown>();
     const live = await readLiveMembers(
       client,
       known.map((object): Sought => ({ ref: refOf(object), kind: kinds.get(kindKey(object))!.kind! })),
       membership,
-      { concurrency, signal },
+      { concurrency, signal, onForbidden: (ref, error) => forbidden.set(refKey(ref), error) },
     );
     const outcome = await inParallel(members, concurrency, async (object): Promise<MemberResult> => {
       const ref = refOf(object);
@@ -85,6 +86,8 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       if (!resolved.kind) return { ref, action: 'failed', message: resolved.problem };
       const problem = scopeProblem(object, resolved.kind);
       if (problem) return { ref, action: 'failed', message: problem };
+      if (forbidden.has(refKey(ref)))
+        return { ref, action: 'failed', message: refusalText(forbidden.get(refKey(ref))) };
       const result = await applyMember(object, resolved.kind, live.get(refKey(ref)), context);
       // Between "established" and "served" there is a moment.
       return result.action === 'failed' &&
@@ -226,10 +229,10 @@ async function preflight(
   return refused;
 }
 
-/** Refusals that a retry or a later wave will not mend. Immutable fields are judged when the member is applied. */
+/** Refusals that a retry or a later wave will not mend. Immutable fields are judged when the member is applied; so is what cannot be tried. */
 function isFinal(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
-  return (code === 400 || code === 422) && !/immutable/i.test((error as Error).message);
+  return (code === 400 || code === 422) && !/immutable|does not support dry run/i.test((error as Error).message);
 }
 
 function fillPending(waves: readonly Wave[], results: readonly MemberResult[]): MemberResult[] {

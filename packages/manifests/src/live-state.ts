@@ -13,6 +13,14 @@ export interface Sought {
 /** Below this many members of a kind, single reads are cheaper than a list. */
 const listFrom = 3;
 
+export interface ReadMembersOptions {
+  /** Requests at a time. */
+  readonly concurrency: number;
+  /** Told of a member that may not be read. Default: the refusal is thrown. */
+  readonly onForbidden?: (ref: ObjectRef, error: unknown) => void;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The members as they are on the server: one list per kind by the set's label, then single reads (or, when many are
  * missing, one metadata list) for those without the label. Returns nothing for what does not exist.
@@ -21,7 +29,7 @@ export async function readLiveMembers(
   client: Client,
   sought: readonly Sought[],
   membership: Membership,
-  options: { concurrency: number; signal?: AbortSignal },
+  options: ReadMembersOptions,
 ): Promise<Map<string, DeepReadonly<KubeObject>>> {
   const found = new Map<string, DeepReadonly<KubeObject>>();
   const byKind = Map.groupBy(sought, ({ kind }) => `${kind.apiVersion}/${kind.plural}`);
@@ -29,8 +37,13 @@ export async function readLiveMembers(
     const missing = await readByLabel(client, members, membership, found, options);
     const rest = missing.length > listFrom ? await existing(client, missing, options) : missing;
     await inParallel(rest, options.concurrency, async ({ kind, ref }) => {
-      const object = await client.get(kind, keyOfRef(ref), { signal: options.signal });
-      if (object) found.set(refKey(ref), object);
+      try {
+        const object = await client.get(kind, keyOfRef(ref), { signal: options.signal });
+        if (object) found.set(refKey(ref), object);
+      } catch (error) {
+        if (!options.onForbidden || !isForbidden(error)) throw error;
+        options.onForbidden(ref, error);
+      }
     });
   });
   return found;

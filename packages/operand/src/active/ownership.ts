@@ -44,15 +44,24 @@ export async function ensureOwned(
       problems.push(problemText(ref, error));
     }
   }
+  const unreadable = new Set<string>();
   const found = await readLiveMembers(
     client,
     sought,
     { label: memberLabel, value: 'member' },
-    { concurrency: 8, signal },
+    {
+      concurrency: 8,
+      signal,
+      onForbidden(ref, error) {
+        unreadable.add(refKey(ref));
+        problems.push(problemText(ref, error));
+      },
+    },
   );
   await inParallel(sought, 8, async ({ ref, kind }) => {
     const object = found.get(refKey(ref));
     try {
+      if (unreadable.has(refKey(ref))) return;
       if (!object) problems.push(`${refText(ref)} does not exist`);
       else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner))
         await addOwner(client, kind, object, owner, fieldManager, signal);

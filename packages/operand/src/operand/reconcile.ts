@@ -1,5 +1,5 @@
-import { isConditionTrue, type ObjectKey, minutes, seconds } from '@slipway/kube';
-import { membershipOf, type AppliedMemo } from '@slipway/manifests';
+import { isConditionTrue, isConflict, isTransient, KubeError, type ObjectKey, minutes, seconds } from '@slipway/kube';
+import { membershipOf, refusalText, type AppliedMemo } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { Operand } from '../api.ts';
@@ -13,6 +13,7 @@ import { planOperand } from './plan-mode.ts';
 import { promoteSet } from './promote.ts';
 import { readRevisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
+import { installFailed, writeStatus } from './status.ts';
 import { retireStrays, supersedePendingSet } from './supersede.ts';
 
 /** What a process remembers of an Operand between runs. Losing it costs a few reads. */
@@ -55,10 +56,19 @@ export async function reconcileOperand(
     metrics: operandMetrics(context.metrics),
   };
 
+  try {
+    return await runSteps(run, settings);
+  } catch (error) {
+    await reportRefusal(run, error);
+    throw error;
+  }
+}
+
+async function runSteps(run: OperandRun, settings: OperandSettings): Promise<Requeue | undefined> {
   // 1. Calculate the manifest.
   const manifest = await calculateManifest(run);
   if (!manifest) return requeueAfter(heldMs);
-  if (operand.spec.mode === 'Plan') return planOperand(run, manifest);
+  if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest);
 
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
   const revisions = await readRevisions(run, manifest);
@@ -85,6 +95,17 @@ export async function reconcileOperand(
   const promoted = await promoteSet(run, manifest, revisions, current);
   if (promoted === 'wait') return requeueAfter(waitMs);
   return requeueAfter(promoted === 'held' ? heldMs : (settings.resyncMs ?? minutes(10)));
+}
+
+/** What the server refuses for good (a right that is missing, a webhook) shows in status, not only in the log. */
+async function reportRefusal(run: OperandRun, error: unknown): Promise<void> {
+  if (!(error instanceof KubeError) || [isConflict, isTransient].some((passes) => passes(error))) return;
+  try {
+    await writeStatus(run, { conditions: [installFailed(`${error.operation ?? 'a request'}: ${refusalText(error)}`)] });
+  } catch (second) {
+    // The status may be what is refused; the first error is the one to tell.
+    run.context.log.debug('status could not be written', { error: second });
+  }
 }
 
 /** Everything was in force for this generation: a change of a member is all there can be to do. */
