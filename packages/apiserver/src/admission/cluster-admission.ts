@@ -7,6 +7,7 @@ import type { Admission } from './admission.ts';
 import { admissionChain } from './chain.ts';
 import { defaultClasses } from './default-classes.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { newNodeTaint } from './node-taint.ts';
 import { defaultTolerationSeconds, podPriority, podServiceAccount, storageInUseProtection } from './pod-plugins.ts';
 import { validatingPolicies } from './validating-policies.ts';
 import { WebhookClient, type ServiceResolver } from './webhook-client.ts';
@@ -42,6 +43,7 @@ export function clusterAdmission(options: ClusterAdmissionOptions): Admission {
   return admissionChain([
     namespaceLifecycle(objects),
     ...(options.podServiceAccounts ? [podServiceAccount(objects, randomSuffix)] : []),
+    newNodeTaint(),
     podPriority(objects),
     defaultTolerationSeconds(),
     defaultClasses(objects),

@@ -24,6 +24,10 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   const volumes = new Set<string>();
   for (const [index, volume] of asObjects(spec['volumes']).entries()) {
     errors.push(...validateVolume(volume, `${field}.volumes[${index}]`, volumes));
+    // A template may leave the account to admission, a pod has to name it.
+    if (field === 'spec' && !asText(spec['serviceAccountName'])) {
+      errors.push(...tokenErrors(volume, `spec.volumes[${index}]`));
+    }
   }
   const names = new Set<string>();
   const containers = asObjects(spec['containers']);
@@ -63,6 +67,19 @@ function oneOf(parent: JsonObject, field: string, key: string, allowed: readonly
   const value = asText(parent[key]);
   if (!value) return [required(`${field}.${key}`)];
   return allowed.includes(value) ? [] : [notSupported(`${field}.${key}`, value, allowed)];
+}
+
+function tokenErrors(volume: JsonObject, field: string): FieldError[] {
+  return asObjects(asObject(volume['projected'])?.['sources']).flatMap((source, index) =>
+    source['serviceAccountToken'] == null
+      ? []
+      : [
+          forbiddenField(
+            `${field}.projected.sources[${index}].serviceAccountToken`,
+            'must not be specified when serviceAccountName is not set',
+          ),
+        ],
+  );
 }
 
 /** What the volume is made of, in the order the real server looks: all but the first are too many. */

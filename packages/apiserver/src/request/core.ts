@@ -59,5 +59,7 @@ export function strategyContext(core: Core, dryRun: boolean): StrategyContext {
 /** What an error calls an object: custom resources may have come with a kind of their own. */
 export function namedKind(resource: Resource, object: ApiObject): { group: string; plural: string; kind: string } {
   const { group, plural, kind } = resource;
+  // Events of both groups are checked as those of the core.
+  if (group === 'events.k8s.io') return { group: '', plural, kind };
   return { group, plural, kind: (resource.custom && object.kind) || kind };
 }

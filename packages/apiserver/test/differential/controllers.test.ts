@@ -1,0 +1,3 @@
+import { differentialTests } from './differential-tests.ts';
+
+differentialTests('controlling');
