@@ -1,14 +1,14 @@
 /**
- * What one watch event costs before anybody looks at the object: `node bench/runtime-decode.ts [events]`. Prints CPU
+ * What one watch event costs before anybody looks at the object: `node bench/runtime/decode.ts [events]`. Prints CPU
  * microseconds per event for each step, on a 3 KB custom resource and a 7 KB Pod. Compare columns, not machines.
  */
-import type { Entry } from '../packages/kube/src/cache/entry.ts';
-import { ObjectDecoder } from '../packages/kube/src/cache/object-decoder.ts';
-import { ParsedObjects } from '../packages/kube/src/cache/parsed-objects.ts';
-import { Slabs } from '../packages/kube/src/cache/slabs.ts';
-import { EventScan } from '../packages/kube/src/reflector/event-scan.ts';
-import { LineSplitter } from '../packages/kube/src/reflector/line-splitter.ts';
-import { customResourceEvent, podEvent } from './runtime-decode-objects.ts';
+import type { Entry } from '../../packages/kube/src/cache/entry.ts';
+import { ObjectDecoder } from '../../packages/kube/src/cache/object-decoder.ts';
+import { ParsedObjects } from '../../packages/kube/src/cache/parsed-objects.ts';
+import { Slabs } from '../../packages/kube/src/cache/slabs.ts';
+import { EventScan } from '../../packages/kube/src/reflector/event-scan.ts';
+import { LineSplitter } from '../../packages/kube/src/reflector/line-splitter.ts';
+import { customResourceEvent, podEvent } from './objects.ts';
 
 const count = Number(process.argv[2] ?? 20_000);
 

@@ -1,0 +1,65 @@
+/** The informer of `@kubernetes/client-node` with the same reconciliation behind its handlers. It has no queue, so changes are not merged. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import {
+  KubeConfig,
+  makeInformer,
+  setHeaderOptions,
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubernetesListObject,
+  type KubernetesObject,
+} from '@kubernetes/client-node';
+
+import { revisionAnnotation } from '../templates.ts';
+import { say, subjectSettings } from './settings.ts';
+
+const { url, ca, kind, objects } = subjectSettings();
+let reconciles = 0;
+
+const delay = monitorEventLoopDelay({ resolution: 2 });
+delay.enable();
+const longestDelayMs = () => delay.max / 1e6;
+
+const config = new KubeConfig();
+config.loadFromClusterAndUser(
+  { name: 'bench', server: url, caData: Buffer.from(ca).toString('base64'), skipTLSVerify: false },
+  { name: 'bench' },
+);
+const core = config.makeApiClient(CoreV1Api);
+const custom = config.makeApiClient(CustomObjectsApi);
+const website = { group: 'example.com', version: 'v1', plural: 'websites' };
+type Listed = KubernetesListObject<KubernetesObject>;
+const informer =
+  kind === 'pod'
+    ? makeInformer<KubernetesObject>(config, '/api/v1/pods', () => core.listPodForAllNamespaces() as Promise<Listed>)
+    : makeInformer<KubernetesObject>(
+        config,
+        '/apis/example.com/v1/websites',
+        () => custom.listClusterCustomObject(website) as Promise<Listed>,
+      );
+
+async function reconcile({ metadata }: KubernetesObject): Promise<void> {
+  reconciles += 1;
+  if (reconciles === objects) say('reconciled', { delayMs: longestDelayMs() });
+  const { name = '', namespace = '' } = metadata ?? {};
+  const object = informer.get(name, namespace) as
+    | { metadata?: KubernetesObject['metadata']; spec?: { revision?: string }; status?: { message?: string } }
+    | undefined;
+  const revision = kind === 'pod' ? object?.metadata?.annotations?.[revisionAnnotation] : object?.spec?.revision;
+  if (!object || revision === object.status?.message) return;
+  const body = { status: { message: revision } };
+  const merge = setHeaderOptions('Content-Type', 'application/merge-patch+json');
+  if (kind === 'pod') await core.patchNamespacedPodStatus({ name, namespace, body }, merge);
+  else await custom.patchNamespacedCustomObjectStatus({ ...website, name, namespace, body }, merge);
+}
+
+const handle = (object: KubernetesObject) => void reconcile(object);
+informer.on('add', handle);
+informer.on('update', handle);
+await informer.start();
+say('synced', { delayMs: longestDelayMs() });
+process.on('SIGTERM', () => {
+  say('end', { reconciles });
+  process.exit(0);
+});

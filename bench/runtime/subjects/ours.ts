@@ -1,0 +1,71 @@
+/** The measured controller on `@slipway/runtime`. `bench/peers/controller-runtime/main.go` is the same in Go. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import { ConfigMap, Conditions, defineKind, Pod, Type } from '@slipway/kube';
+import { controller, generationChanged, memoryLogger, startManager } from '@slipway/runtime';
+
+import { revisionAnnotation } from '../templates.ts';
+import { say, subjectSettings } from './settings.ts';
+
+const Website = defineKind({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Website',
+  scope: 'Namespaced',
+  spec: Type.Object({ revision: Type.String() }),
+  status: Type.Object({ message: Type.Optional(Type.String()), conditions: Type.Optional(Conditions) }),
+});
+
+const { url, ca, kind, objects } = subjectSettings();
+let reconciles = 0;
+
+const delay = monitorEventLoopDelay({ resolution: 2 });
+delay.enable();
+const longestDelayMs = () => delay.max / 1e6;
+
+const website = controller({
+  name: 'bench',
+  for: Website,
+  owns: [ConfigMap],
+  predicates: [generationChanged],
+  async reconcile({ cache, client }, key) {
+    counted();
+    const site = await cache.get(Website, key);
+    if (!site || site.spec.revision === site.status?.message) return;
+    await client.patch(
+      Website,
+      key,
+      { type: 'merge', body: { status: { message: site.spec.revision } } },
+      { subresource: 'status' },
+    );
+  },
+});
+
+const pod = controller({
+  name: 'bench',
+  for: Pod,
+  owns: [ConfigMap],
+  async reconcile({ cache, client }, key) {
+    counted();
+    const found = await cache.get(Pod, key);
+    const revision = found?.metadata.annotations?.[revisionAnnotation];
+    if (!found || revision === found.status?.message) return;
+    await client.patch(Pod, key, { type: 'merge', body: { status: { message: revision } } }, { subresource: 'status' });
+  },
+});
+
+function counted(): void {
+  reconciles += 1;
+  if (reconciles === objects) say('reconciled', { delayMs: longestDelayMs() });
+}
+
+const manager = await startManager({
+  controllers: [kind === 'website' ? website : pod],
+  cluster: { connection: { server: url, tls: { ca } } },
+  log: memoryLogger(),
+  signals: true,
+});
+await manager.ready;
+say('synced', { delayMs: longestDelayMs() });
+await manager.stopped;
+say('end', { reconciles });
