@@ -192,7 +192,10 @@ describe('a webhook that refuses', () => {
     const asked = new Set<Promise<void>>();
     const done = new Map<unknown, () => void>();
     await runOperator(cluster, (request, phase) => {
-      if (phase === 'after') return void done.get(request)?.();
+      if (phase === 'after') {
+        done.get(request)?.();
+        return;
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       asked.add(promise);
       done.set(request, () => {
