@@ -2,7 +2,8 @@ import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipw
 
 import { BtpOperator } from './api.ts';
 import { btpOperatorController } from './btp-operator/controller.ts';
-import { handedOn, ownPermissions } from './permissions.ts';
+import { caBundleProbeController } from './ca-bundle-probe/controller.ts';
+import { handedOn, ownPermissions, probePermissions } from './permissions.ts';
 import { reasons, type ReasonRow } from './reasons.ts';
 import { manifestsDir } from './resources/manifests-dir.ts';
 import { settingRows, settingsFromFlags } from './settings/settings.ts';
@@ -45,7 +46,7 @@ export const btpManager: OperatorDescription = {
   title: 'BTP Manager',
   summary: 'One BtpOperator installs, updates and removes the SAP BTP service operator.',
   kinds: [BtpOperator],
-  permissions: [...ownPermissions, ...handedOn],
+  permissions: [...ownPermissions, ...probePermissions, ...handedOn],
   flags,
   examples: [
     {
@@ -63,7 +64,18 @@ export const btpManager: OperatorDescription = {
       action: action === 'Nothing.' ? '' : action,
     })),
   manifestsDir,
-  controllers: (settings) => [btpOperatorController(optionsFrom(settings))],
+  controllers(settings) {
+    const options = optionsFrom(settings);
+    const { PROBE_IMAGE, PROBE_TOKENURL_OVERRIDE, PROBE_FORCE_HASH } = settings.env;
+    if (!PROBE_IMAGE) return [btpOperatorController(options)];
+    const probe = caBundleProbeController({
+      image: PROBE_IMAGE,
+      tokenUrlOverride: PROBE_TOKENURL_OVERRIDE,
+      forceHash: PROBE_FORCE_HASH,
+      settings: options.settings,
+    });
+    return [btpOperatorController(options), probe];
+  },
 };
 
 function optionsFrom({ flags: given, env }: OperatorSettings) {

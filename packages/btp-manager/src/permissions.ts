@@ -61,3 +61,8 @@ export const handedOn: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   },
 ];
+
+/** What the optional CA bundle probe needs besides. */
+export const probePermissions: readonly PolicyRule[] = [
+  { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'create', 'delete'] },
+];

@@ -126,7 +126,11 @@ describe('deprovisioning, step by step', () => {
       [ServiceInstance, 'one'],
       [ServiceBinding, 'two'],
     ] as const)
-      expect((await client.get(kind, { namespace: 'default', name }))?.metadata.deletionTimestamp).toBeDefined();
+      await cluster.eventually(
+        `${name} is being deleted`,
+        async () => (await client.get(kind, { namespace: 'default', name }))?.metadata.deletionTimestamp,
+        { withinMs: 10_000 },
+      );
     await release(cluster, ServiceBinding, 'two');
     await release(cluster, ServiceInstance, 'one');
     await isGone(cluster, 20_000);
@@ -227,7 +231,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 5_000);
   });
 
-  test('step 11: a custom credentials namespace is cleaned up too', async () => {
+  test('step 11, defect 5: a custom credentials namespace is cleaned up too', async () => {
     await using cluster = await btpCluster([
       namespace('creds'),
       requiredSecret({ credentials_namespace: 'creds' }),
