@@ -449,17 +449,17 @@ describe('events', () => {
     await runOperator(cluster);
     const { client } = cluster;
     const eventKind = await client.resolve('events.k8s.io/v1', 'Event');
+    const { uid } = (await client.create(operand('shop', [configMap('a'), configMap('b')]))).metadata;
     const told = async () =>
       new Set(
         (await Array.fromAsync(client.list(eventKind)))
-          .filter((event) => (event['regarding'] as { kind?: string } | undefined)?.kind === 'Operand')
+          .filter((event) => (event['regarding'] as { uid?: string } | undefined)?.uid === uid)
           .map((event) => String(event['reason'])),
       );
     const tells = (reason: string) =>
       cluster.eventually(`an event says ${reason}`, async () => (await told()).has(reason));
     const lost: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'nowhere', name: 'x' } };
 
-    await client.create(operand('shop', [configMap('a'), configMap('b')]));
     for (const reason of ['SetCreated', 'Installed', 'SetActivated']) await tells(reason);
     await client.patch(ConfigMap, key('a'), { type: 'merge', body: { data: { v: 'edited' } } });
     await client.delete(ConfigMap, key('a'));

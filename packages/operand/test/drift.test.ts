@@ -1,0 +1,63 @@
+import { ConfigMap } from '@slipway/kube';
+import { describe, expect, test } from 'vitest';
+
+import { configMap, operand, operandCluster, readyOperand, runOperator } from './story.ts';
+
+const key = (name: string) => ({ namespace: 'default', name });
+
+describe('a member changed by hand', () => {
+  test('is put right by looking at it alone, not at the others', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    let requests: string[] = [];
+    await runOperator(cluster, (request, phase) => {
+      if (phase === 'before') requests.push(`${request.method} ${request.path.split('?')[0]}`);
+    });
+    const members = Array.from({ length: 50 }, (_, i) => configMap(`m${i}`, { v: String(i) }));
+    await client.create(operand('shop', members));
+    await readyOperand(cluster, 'shop');
+    await cluster.advance(cluster.type === 'embedded' ? 10_000 : 3_000);
+
+    requests = [];
+    await client.patch(ConfigMap, key('m7'), { type: 'merge', body: { data: { v: 'edited' } } });
+    await cluster.eventually(
+      'the edit is undone',
+      async () => (await client.get(ConfigMap, key('m7')))?.data?.['v'] === '7',
+      { withinMs: 2_000 },
+    );
+    await client.delete(ConfigMap, key('m8'));
+    await cluster.eventually('m8 is back', async () => await client.get(ConfigMap, key('m8')), { withinMs: 2_000 });
+    await cluster.advance(cluster.type === 'embedded' ? 5_000 : 2_000);
+
+    const member = '/api/v1/namespaces/default/configmaps';
+    const writes = requests.filter((request) => !request.startsWith('GET') && request.includes('/configmaps'));
+    expect(writes).toEqual([`PATCH ${member}/m7`, `PATCH ${member}/m8`]);
+    // The ActiveOperand that watches over the namespace lists once for each change; the Operand reads single members.
+    const touched = new Set(requests.filter((request) => request.startsWith(`GET ${member}/`)));
+    expect([...touched].sort()).toEqual([`GET ${member}/m7`, `GET ${member}/m8`]);
+    expect(requests.filter((request) => /operands\/\S*status/.test(request) && !request.startsWith('GET'))).toEqual([]);
+  });
+
+  test('of many at once, all come back', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    const names = Array.from({ length: 30 }, (_, i) => `m${i}`);
+    await client.create(
+      operand(
+        'shop',
+        names.map((name) => configMap(name, { v: '1' })),
+      ),
+    );
+    await readyOperand(cluster, 'shop');
+    await Promise.all(names.slice(0, 20).map((name) => client.delete(ConfigMap, key(name))));
+    await cluster.eventually(
+      'all are back',
+      async () => {
+        const found = await Promise.all(names.map((name) => client.get(ConfigMap, key(name))));
+        return found.every((object) => object?.data?.['v'] === '1');
+      },
+      { withinMs: cluster.type === 'embedded' ? 2_000 : 10_000 },
+    );
+  });
+});
