@@ -55,6 +55,8 @@ export const btpManager: OperatorDescription = {
       manifest: helloBtp(),
     },
   ],
+  // Nothing pulls it on the embedded cluster; on a real one the user names the image.
+  exampleFlags: { [operatorImage]: 'sap-btp-service-operator:example' },
   reasons: Object.entries<ReasonRow>(reasons)
     .filter(([, { reserved }]) => !reserved)
     .map(([reason, { remark, action }]) => ({

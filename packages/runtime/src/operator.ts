@@ -21,6 +21,8 @@ export interface OperatorDescription {
   readonly flags?: readonly OperatorFlag[];
   /** Objects that show it at work. `slipway up` applies them in order. */
   readonly examples: readonly OperatorExample[];
+  /** Settings the examples cannot do without, by flag name; `slipway up` uses them where the user says nothing. */
+  readonly exampleFlags?: Readonly<Record<string, string>>;
   /** Every condition reason it can give, with what to do about it. */
   readonly reasons: readonly ReasonExplanation[];
   /** Folder with files it reads at run time, which an image has to hold. Default: none. */

@@ -79,7 +79,9 @@ function ableToRun(
   const controllers: Controller[] = [];
   for (const operator of operators) {
     try {
-      controllers.push(...controllersOf(operator, settings));
+      const flags = { ...settings.flags };
+      for (const [name, value] of Object.entries(operator.exampleFlags ?? {})) flags[name] ??= value;
+      controllers.push(...controllersOf(operator, { ...settings, flags }));
       able.push(operator);
     } catch (error) {
       if (named || !(error instanceof CliError)) throw error;
