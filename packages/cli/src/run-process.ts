@@ -15,10 +15,10 @@ export async function runProcess(operators: readonly OperatorDescription[], vers
       stop.abort();
     });
   }
-  // A reader that goes away early (`slipway crds | head`) is not an error.
+  // A reader that goes away early (`slipway crds | head`) is not an error; what runs until stopped has nobody left to run for.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(exitCodes.ok);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    stop.abort();
   });
   // The machine's clock does not keep a process alive; a command that waits must.
   const alive = setInterval(() => undefined, 60_000);

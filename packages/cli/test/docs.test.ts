@@ -19,5 +19,5 @@ test('docs/cli.md documents every command and no other', async () => {
     .filter((name) => name !== 'help');
   const documented = [...page.matchAll(/^\| `([a-z]+)[^|]*(?:\\\|[^|]*)*\|/gm)].map(([, name]) => name);
   expect(commands.length).toBeGreaterThan(10);
-  expect(documented.sort()).toEqual(commands.sort());
+  expect(new Set(documented)).toEqual(new Set(commands));
 });
