@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,7 @@ export const decode = (text: string | undefined): string => Buffer.from(text ?? 
 /** A copy of the module's files that a test may change. */
 export async function moduleCopy(): Promise<{ folder: string; data: Record<string, string> }> {
   const folder = await mkdtemp(join(tmpdir(), 'btp-module-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   await cp(manifestsDir, folder, { recursive: true });
   // No service operator runs in tests. Its webhooks are configured as they should be, but not called for test objects.
   const webhooks = join(folder, 'module-resources', 'apply', 'webhooks.yml');
