@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs';
-import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCondition, Namespace, newObject, Secret, systemClock, type KubeObject } from '@slipway/kube';
@@ -10,6 +9,7 @@ import {
   type TestClusterOptions,
   type TestManager,
 } from '@slipway/testing';
+import { afterAll } from 'vitest';
 
 import { BtpOperator } from '../src/api.ts';
 import { makeCa, makeLeaf } from '../src/certificates/issue-certificates.ts';
@@ -23,10 +23,13 @@ export const primary = { namespace: 'kyma-system', name: 'btpoperator' };
 export const encode = (text: string): string => Buffer.from(text).toString('base64');
 export const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString('utf8');
 
+const copies: string[] = [];
+afterAll(async () => void (await Promise.all(copies.map((folder) => rm(folder, { recursive: true, force: true })))));
+
 /** A copy of the module's files that a test may change. */
 export async function moduleCopy(): Promise<{ folder: string; data: Record<string, string> }> {
   const folder = await mkdtemp(join(tmpdir(), 'btp-module-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  copies.push(folder);
   await cp(manifestsDir, folder, { recursive: true });
   // No service operator runs in tests. Its webhooks are configured as they should be, but not called for test objects.
   const webhooks = join(folder, 'module-resources', 'apply', 'webhooks.yml');
