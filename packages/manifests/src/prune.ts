@@ -121,7 +121,9 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
       preconditions: { uid: live.metadata.uid! },
       signal: options.signal,
     });
-    return { ref, action: result?.state === 'terminating' ? 'terminating' : 'deleted', requested: true };
+    return result?.state === 'terminating'
+      ? { ref, action: 'terminating', requested: true, message: 'is being deleted' }
+      : { ref, action: 'deleted', requested: true };
   } catch (error) {
     options.signal?.throwIfAborted();
     if (isConflict(error)) return { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };

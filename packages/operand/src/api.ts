@@ -192,6 +192,13 @@ export const ClusterActiveOperand = defineKind({
         generation: Type.Integer(),
         encoding: Type.String(),
         data: Type.String({ description: 'The manifest that was last ready with this set, for rolling back.' }),
+        sourcesHash: Type.Optional(Type.String()),
+        secrets: Type.Optional(
+          Type.Array(Type.Object({ namespace: Type.String(), name: Type.String() }), {
+            'x-kubernetes-list-type': 'atomic',
+            description: 'Where the parts that came from Secrets are kept.',
+          }),
+        ),
       }),
     ),
     conditions: Type.Optional(Conditions),

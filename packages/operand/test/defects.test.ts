@@ -169,9 +169,9 @@ describe('defects of the original', () => {
     await client.delete(Operand, { name: 'shop' });
     const waiting = await cluster.eventually('status names the object', async () => {
       const found = await client.get(Operand, { name: 'shop' });
-      return found && installMessage(found).includes('ConfigMap default/a') ? found : undefined;
+      return found && installMessage(found).includes('example.com/hold') ? found : undefined;
     });
-    expect(installMessage(waiting)).toContain('example.com/hold');
+    expect(installMessage(waiting)).toContain('ConfigMap default/a: waits for');
     await client.removeFinalizer((await client.get(ConfigMap, key('a')))!, 'example.com/hold');
     await cluster.eventually('it is gone', async () => !(await client.get(Operand, { name: 'shop' })));
   });

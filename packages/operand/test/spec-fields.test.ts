@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { ConfigMap, findCondition, isConditionTrue, Secret, type KubeObject } from '@slipway/kube';
 import { annotations } from '@slipway/manifests';
 import type { TestCluster } from '@slipway/testing';
@@ -364,6 +365,77 @@ describe('spec.onFailure: Rollback', () => {
     expect((await client.get(ConfigMap, key('a')))?.data).toEqual({ v: 'better' });
     expect(next.status?.latestReadyActiveOperand).not.toBe(first.status?.latestReadyActiveOperand);
     await gone(cluster, 'b');
+  });
+});
+
+describe('spec.onFailure: Rollback with a Secret as source', () => {
+  const source = (password: string, broken = false): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...key('source'), labels: { [names.sourceLabel]: 'shop' } },
+    stringData: {
+      'set.yaml': [
+        `{apiVersion: v1, kind: Secret, metadata: {name: hidden, namespace: default}, stringData: {password: ${password}}}`,
+        ...(broken ? [JSON.stringify(stuckDeployment('web'))] : []),
+      ].join('\n---\n'),
+    },
+  });
+  const passwordOf = async (cluster: TestCluster) => {
+    const data = (await cluster.client.get(Secret, key('hidden')))?.data?.['password'] ?? '';
+    return Buffer.from(data, 'base64').toString();
+  };
+  const kept = async (cluster: TestCluster) =>
+    (await Array.fromAsync(cluster.client.list(Secret, { namespace: 'default' }))).filter(
+      (secret) => secret['type'] === 'operand.slipway.dev/manifest',
+    );
+
+  test('keeps it in Secrets only, goes back to it, and leaves when the source changes', async () => {
+    await using cluster = await operandCluster({ controllers: 'workloads' });
+    await runOperator(cluster);
+    const { client } = cluster;
+    await client.create(source('canary-old'));
+    await client.create(
+      operand('shop', [configMap('open')], {
+        checkDeploymentHealth: true,
+        onFailure: 'Rollback',
+        progressDeadlineSeconds: 3,
+        steadyStateFrom: [{ kind: 'Secret', namespace: 'default', name: 'source' }],
+      }),
+    );
+    await readyOperand(cluster, 'shop');
+    await client.apply(source('canary-good'), { fieldManager: 'test' });
+    await cluster.eventually('the new password is kept', async () => {
+      const [set] = await setsOf(cluster);
+      const found = await client.get(Operand, { name: 'shop' });
+      return (
+        (await passwordOf(cluster)) === 'canary-good' &&
+        isConditionTrue(found, 'Ready') &&
+        set?.status?.lastReadyManifest?.sourcesHash === found?.status?.sourcesHash
+      );
+    });
+    await cluster.eventually('one copy is left', async () => (await kept(cluster)).length === 1);
+    const stored = JSON.stringify([await setsOf(cluster), await client.get(Operand, { name: 'shop' })]);
+    for (const text of ['canary', Buffer.from('canary-good').toString('base64')]) expect(stored).not.toContain(text);
+    const [set] = await setsOf(cluster);
+    const open = gunzipSync(Buffer.from(set!.status!.lastReadyManifest!.data, 'base64')).toString();
+    expect(open).toContain('open');
+    expect(open).not.toContain('canary');
+
+    await client.apply(source('canary-bad', true), { fieldManager: 'test' });
+    await operandWithReason(cluster, 'shop', 'RolledBack');
+    expect(await passwordOf(cluster)).toBe('canary-good');
+
+    await client.apply(source('canary-better'), { fieldManager: 'test' });
+    await cluster.eventually('the roll-back is left', async () => (await passwordOf(cluster)) === 'canary-better');
+    const ready = await readyOperand(cluster, 'shop');
+    expect(ready.status?.rolledBackGeneration).toBeUndefined();
+
+    await client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { deletionPolicy: 'Orphan' } } });
+    await readyOperand(cluster, 'shop');
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+    expect(await kept(cluster)).toEqual([]);
+    expect(await passwordOf(cluster)).toBe('canary-better');
   });
 });
 

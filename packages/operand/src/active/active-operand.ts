@@ -1,9 +1,10 @@
-import { condition, type ObjectKey, type OwnerReference, minutes } from '@slipway/kube';
+import { condition, type ObjectKey, type OwnerReference } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
 import { ensureOwned } from './ownership.ts';
+import { retryAfterMs } from './retry.ts';
 
 /**
  * Keeps one ActiveOperand true. One that mirrors a ClusterActiveOperand watches over references to that; one made by hand
@@ -48,5 +49,5 @@ export async function reconcileActiveOperand(context: ReconcileContext, key: Obj
           ]
         : [condition('OwnerRefInjected', false, 'Error', failure), condition('Ready', false, 'Error', failure)],
   });
-  return problems.length === 0 ? undefined : requeueAfter(minutes(1));
+  return problems.length === 0 ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));
 }

@@ -5,7 +5,6 @@ import {
   type DeepReadonly,
   type ObjectKey,
   type OwnerReference,
-  minutes,
 } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
@@ -13,6 +12,7 @@ import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { ensureOwned } from './ownership.ts';
+import { retryAfterMs } from './retry.ts';
 
 /** Keeps one ClusterActiveOperand true: an ActiveOperand per namespace, and every cluster-scoped member owned. */
 export async function reconcileClusterActiveOperand(
@@ -75,7 +75,7 @@ export async function reconcileClusterActiveOperand(
         : condition('Ready', false, 'Error', delegatesReady ? problems[0]! : waiting[0]!),
     ],
   });
-  return delegatesReady && owned ? undefined : requeueAfter(minutes(1));
+  return delegatesReady && owned ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));
 }
 
 /** The ActiveOperand of a namespace. Returns why it is not ready, or nothing. */

@@ -5,6 +5,7 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
 import { fieldManagerOf } from '../names.ts';
+import { dropKeptSecrets } from './kept-manifest.ts';
 import { pruneAbandoned } from './promote.ts';
 import { operandMembership } from './reconcile.ts';
 import { toRevision, type Revision } from './revisions.ts';
@@ -36,6 +37,7 @@ export async function finalizeOperand(
     if (set.terminating) continue;
     if (operand.spec.deletionPolicy !== 'Orphan' && (await removeMembers(run, set, sets)) === 'wait')
       return requeueAfter(waitMs);
+    if (operand.spec.deletionPolicy === 'Orphan') await dropKeptSecrets(run, set);
     await context.client.delete(
       ClusterActiveOperand,
       { name: set.name },

@@ -66,14 +66,9 @@ function needsSteadyState(run: OperandRun, manifest: Manifest): boolean {
 /** Recorded before the cluster is touched: the stored generation never claims more than is installed. */
 async function markStarted(run: OperandRun, manifest: Manifest): Promise<void> {
   const { status, metadata } = run.operand;
-  const sourcesChanged =
-    (status?.latestInstalledSteadyStateGeneration ?? 0) !== 0 && status?.observedGeneration === metadata.generation;
-  if (
-    status?.observedGeneration === metadata.generation &&
-    !sourcesChanged &&
-    !isConditionTrue(run.operand, 'OperandInstalled')
-  )
-    return;
+  const observed = status?.observedGeneration === metadata.generation;
+  const sourcesChanged = observed && (status?.sourcesHash ?? '') !== manifest.sourcesHash;
+  if (observed && !sourcesChanged && !isConditionTrue(run.operand, 'OperandInstalled')) return;
   await writeStatus(run, {
     ...(sourcesChanged ? freshInstall(run) : {}),
     sourcesHash: manifest.sourcesHash,
@@ -146,7 +141,8 @@ async function report(
   }
   const state = `DEPLOYMENTS_NOT_READY: ${waitingText(result)}`;
   await writeStatus(run, { ...fields, conditions: [installWaiting(state, postInstall)] });
-  return 'pending';
+  // A definition that is not served yet, an object on its way out: short matters, and not all of them end with an event.
+  return result.members.some((member) => member.action === 'waiting') ? 'disturbed' : 'pending';
 }
 
 function deadlinePassed(run: OperandRun): boolean {

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
-import { ConfigMap, Secret, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { ConfigMap, Secret, type KubeObject } from '@slipway/kube';
 import {
   ManifestError,
   orderInWaves,
   parseManifests,
+  refKey,
+  refOf,
   validateManifest,
   type ManifestProblem,
 } from '@slipway/manifests';
 
-import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { healthRulesOf } from './health-rules.ts';
+import { readKeptManifest } from './kept-manifest.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { installFailed, writeStatus } from './status.ts';
 
@@ -43,6 +44,7 @@ async function wantedManifest(run: OperandRun): Promise<Manifest> {
     postInstall,
     merged: mergedManifest(steadyState, postInstall),
     sourcesHash: external.hash,
+    secretOrigins: external.secretOrigins,
     rolledBack: false,
   };
 }
@@ -58,30 +60,34 @@ function checkMembers(field: string, objects: readonly unknown[]): void {
   if (problems.length > 0) throw new ManifestError(problems);
 }
 
-/** The manifest kept with the active set, when the wanted generation has failed and the Operand asks to go back. */
+/** The last ready manifest, when the wanted one has failed as it is now and the Operand asks to go back. */
 async function lastReadyManifest(run: OperandRun): Promise<Manifest | undefined> {
   const { status, spec, metadata } = run.operand;
   if (spec.onFailure !== 'Rollback' || status?.rolledBackGeneration !== metadata.generation) return undefined;
-  const name = status?.latestReadyActiveOperand;
-  const set = name ? await run.context.client.get(ClusterActiveOperand, { name }) : undefined;
-  const kept = set?.status?.lastReadyManifest;
-  if (!kept) return undefined;
-  const { steadyState, postInstall } = JSON.parse(gunzipSync(Buffer.from(kept.data, 'base64')).toString('utf8')) as {
-    steadyState: DeepReadonly<KubeObject>[];
-    postInstall: DeepReadonly<KubeObject>[];
-  };
-  return {
-    steadyState,
-    postInstall,
-    merged: mergedManifest(steadyState, postInstall),
-    sourcesHash: status?.sourcesHash ?? '',
-    rolledBack: true,
-  };
+  return (await sourcesChanged(run)) ? undefined : await readKeptManifest(run);
 }
 
-async function readSources(run: OperandRun): Promise<{ objects: KubeObject[]; hash: string }> {
+/** Whether the sources are others than those that failed: as good as a new generation. Sources that cannot be read are not. */
+async function sourcesChanged(run: OperandRun): Promise<boolean> {
+  try {
+    return (await readSources(run)).hash !== (run.operand.status?.sourcesHash ?? '');
+  } catch (error) {
+    if (error instanceof ManifestError) return false;
+    throw error;
+  }
+}
+
+interface ExternalObjects {
+  readonly objects: KubeObject[];
+  readonly hash: string;
+  /** See `Manifest.secretOrigins`. */
+  readonly secretOrigins: ReadonlyMap<string, string>;
+}
+
+async function readSources(run: OperandRun): Promise<ExternalObjects> {
   const sources = run.operand.spec.steadyStateFrom ?? [];
-  if (sources.length === 0) return { objects: [], hash: '' };
+  const secretOrigins = new Map<string, string>();
+  if (sources.length === 0) return { objects: [], hash: '', secretOrigins };
   const objects: KubeObject[] = [];
   const hash = createHash('sha256');
   for (const [index, source] of sources.entries()) {
@@ -104,10 +110,13 @@ async function readSources(run: OperandRun): Promise<{ objects: KubeObject[]; ha
           { source: field, message: `${source.kind} ${source.namespace}/${source.name} has no key ${name}` },
         ]);
       hash.update(name).update('\0').update(text).update('\0');
-      objects.push(...parseManifests(text, { source: `${field} ${name}` }));
+      const parsed = parseManifests(text, { source: `${field} ${name}` });
+      objects.push(...parsed);
+      if (source.kind === 'Secret')
+        for (const object of parsed) secretOrigins.set(refKey(refOf(object)), source.namespace);
     }
   }
-  return { objects, hash: hash.digest('hex').slice(0, 16) };
+  return { objects, hash: hash.digest('hex').slice(0, 16), secretOrigins };
 }
 
 function decoded(data: Record<string, string> | undefined): Record<string, string> {

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import {
   failureText,
@@ -12,6 +11,7 @@ import {
 import { ClusterActiveOperand } from '../api.ts';
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import type { Revision, Revisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { activeReady, installed, writeStatus } from './status.ts';
@@ -85,6 +85,7 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
       return result.state === 'refused' ? 'held' : 'wait';
     }
   }
+  if (policy === 'Orphan') await dropKeptSecrets(run, old);
   await run.context.client.delete(
     ClusterActiveOperand,
     { name: old.name },
@@ -182,21 +183,5 @@ function announcePruned(run: OperandRun, result: PruneResult): void {
     run.operand,
     'Pruned',
     `${shown}${deleted.length > 5 ? ` and ${deleted.length - 5} more` : ''}`,
-  );
-}
-
-/** For rolling back: the content that was last ready, packed, on the set it belongs to. */
-async function keepReadyManifest(run: OperandRun, manifest: Manifest, current: Revision): Promise<void> {
-  if (run.operand.spec.onFailure !== 'Rollback' || manifest.rolledBack) return;
-  const generation = run.operand.metadata.generation ?? 0;
-  if (current.object.status?.lastReadyManifest?.generation === generation) return;
-  const data = gzipSync(
-    JSON.stringify({ steadyState: manifest.steadyState, postInstall: manifest.postInstall }),
-  ).toString('base64');
-  await run.context.client.patch(
-    ClusterActiveOperand,
-    { name: current.name },
-    { type: 'merge', body: { status: { lastReadyManifest: { generation, encoding: 'gzip+base64', data } } } },
-    { subresource: 'status' },
   );
 }

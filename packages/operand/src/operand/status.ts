@@ -27,9 +27,14 @@ export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise
   } as Parameters<typeof run.context.client.setStatus<typeof run.operand>>[1]);
 }
 
-/** Nothing of the present generation is installed, and its time runs from now. */
+/** Nothing of the present generation is installed, and its time runs from now. A roll-back was about what came before. */
 export function freshInstall(run: OperandRun): StatusWrite {
-  return { latestInstalledSteadyStateGeneration: 0, installStartedAt: kubeTime(run.context.clock.now()) };
+  return {
+    latestInstalledSteadyStateGeneration: 0,
+    installStartedAt: kubeTime(run.context.clock.now()),
+    rolledBackGeneration: undefined,
+    rolledBackReason: undefined,
+  };
 }
 
 function withReady(run: OperandRun, given: readonly ConditionInput[]): ConditionInput[] {
