@@ -125,7 +125,7 @@ export function dedupeOwners(request: ResourceRequest, object: ApiObject): void 
   const seen = new Set<string>();
   const twice = new Set<string>();
   const kept = owners.filter((owner) => {
-    const key = JSON.stringify(Object.entries(owner).toSorted());
+    const key = JSON.stringify(Object.entries(owner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     if (seen.has(key)) twice.add(owner.uid);
     return !seen.has(key) && seen.add(key);
   });

@@ -89,8 +89,10 @@ function managerErrors(manager: string): FieldError[] {
 }
 
 function unprintable(manager: string): string {
-  const position = [...manager].findIndex((character) => !printable.test(character));
-  const code = [...manager][position]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  // By code point, as Go counts them.
+  const characters = Array.from(manager);
+  const position = characters.findIndex((character) => !printable.test(character));
+  const code = characters[position]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
   return `invalid character U+${code} (at position ${position})`;
 }
 
