@@ -1,13 +1,14 @@
 import type { Client, Kind, KubeObject } from '@slipway/kube';
 
 import { AppliedMemo } from './applied-memo.ts';
-import { applyMember, refusalText, type AdoptionPolicy } from './apply-member.ts';
+import { applyMember, refusalText, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
 import { HealthRules } from './health-rules.ts';
 import { refKey, refOf, refText, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import { readLiveMembers, type Sought } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
 import type { MemberResult, SetResult } from './member-result.ts';
+import { isAppliedAlready } from './owned-fields.ts';
 import { orderInWaves, type Wave } from './waves.ts';
 
 export interface ApplySetOptions {
@@ -192,11 +193,14 @@ function scopeProblem(object: KubeObject, kind: Kind): string | undefined {
   return undefined;
 }
 
-/** Dry-runs what can be judged now: kinds the server knows, in namespaces that exist or are cluster-scoped. */
+/**
+ * Dry-runs what can be judged now: kinds the server knows, in namespaces that exist or are cluster-scoped. Members that are
+ * as they should be need no judgement, so one change in a large set costs one dry run.
+ */
 async function preflight(
   waves: readonly Wave[],
   kinds: ReadonlyMap<string, ResolvedKind>,
-  context: { client: Client; fieldManager: string; signal?: AbortSignal },
+  context: MemberContext,
   concurrency: number,
 ): Promise<MemberResult[]> {
   const objects = waves.flatMap((wave) => wave.objects);
@@ -204,24 +208,30 @@ async function preflight(
     objects.filter((object) => object.kind === 'Namespace').map((object) => object.metadata.name),
   );
   const refused: MemberResult[] = [];
-  await inParallel(objects, concurrency, async (object) => {
+  const judged = objects.filter((object) => {
     const kind = kinds.get(kindKey(object))?.kind;
-    if (!kind || (object.metadata.namespace !== undefined && newNamespaces.has(object.metadata.namespace))) return;
-    const ref = refOf(object);
+    if (!kind || (object.metadata.namespace !== undefined && newNamespaces.has(object.metadata.namespace)))
+      return false;
     const problem = scopeProblem(object, kind);
-    if (problem) {
-      refused.push({ ref, action: 'failed', message: problem });
+    if (problem) refused.push({ ref: refOf(object), action: 'failed', message: problem });
+    return !problem;
+  });
+  const { client, fieldManager, memo, membership, signal } = context;
+  const live = await readLiveMembers(
+    client,
+    judged.map((object): Sought => ({ ref: refOf(object), kind: kinds.get(kindKey(object))!.kind! })),
+    membership,
+    { concurrency, signal },
+  );
+  await inParallel(judged, concurrency, async (object) => {
+    const ref = refOf(object);
+    const present = live.get(refKey(ref));
+    if (present && (memo.knows(present, object, fieldManager) || isAppliedAlready(object, present, fieldManager)))
       return;
-    }
     try {
-      await context.client.apply(object, {
-        fieldManager: context.fieldManager,
-        force: true,
-        dryRun: true,
-        signal: context.signal,
-      });
+      await client.apply(object, { fieldManager, force: true, dryRun: true, signal });
     } catch (error) {
-      if (context.signal?.aborted) throw error;
+      if (signal?.aborted) throw error;
       if (!isFinal(error)) return;
       refused.push({ ref, action: 'failed', message: refusalText(error) });
     }

@@ -6,6 +6,9 @@ import { memberLabel } from './membership.ts';
 /** The keys to reconcile when a member, an object of `kind`, changes. */
 export type OwnersOf = (event: CacheEvent, kind: Kind) => readonly ObjectKey[];
 
+/** How long changes are collected: a thousand members that are written or deleted at once are a few passes, not a thousand. */
+const collectMs = 200;
+
 /**
  * Wakes a controller when a member of one of its sets changes or goes: by hand, or because its status moved on. Only metadata
  * of marked objects is fetched and kept. Which kinds to watch is known only once sets are read, so a reconciler says so as it
@@ -56,7 +59,7 @@ export class MemberWatch implements EventSource {
       informer.onEvent((event) => {
         // What is there already was read by the reconciler that asked for the watch.
         if (event.initial && event.type === 'added') return;
-        for (const owner of this.#owners(event, kind)) run.emit(owner);
+        for (const owner of this.#owners(event, kind)) run.emit(owner, { afterMs: collectMs });
       }),
     );
   }

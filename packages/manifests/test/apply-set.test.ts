@@ -121,6 +121,21 @@ describe('a pass over a set', () => {
     expect(await cluster.client.get(ConfigMap, { namespace, name: 'a' })).toBeUndefined();
   });
 
+  test('preflight asks only about members that are not as they should be', async () => {
+    const namespace = await freshNamespace(cluster);
+    const set = testSet(cluster, `${namespace}-set`);
+    const members = (value: string) =>
+      Array.from({ length: 8 }, (_, i) => configMap(namespace, `m${i}`, { v: i === 3 ? value : 'same' }));
+    await set.apply(members('1'), { preflight: true });
+    set.requests.length = 0;
+    await set.apply(members('2'), { preflight: true });
+    const path = `/api/v1/namespaces/${namespace}/configmaps/m3`;
+    expect(set.requests.filter((request) => !request.startsWith('GET '))).toEqual([
+      `PATCH ${path} (dry run)`,
+      `PATCH ${path}`,
+    ]);
+  });
+
   test('a pass over one changed member looks at that member only', async () => {
     const namespace = await freshNamespace(cluster);
     const set = testSet(cluster, `${namespace}-set`);

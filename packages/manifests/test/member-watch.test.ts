@@ -52,3 +52,36 @@ test('a controller is woken by members of its sets and by nothing else', async (
   await cluster.eventually('a deletion is noticed', () => woken.includes('deleted b'));
   expect(new Set(woken)).toEqual(new Set(['updated a', 'deleted b']));
 });
+
+test('a run of changes wakes the controller once', async () => {
+  await using cluster = await testCluster();
+  const namespace = await freshNamespace(cluster);
+  const set = testSet(cluster, 'crowd');
+  const members = (v: string) => Array.from({ length: 20 }, (_, i) => configMap(namespace, `m${i}`, { v }));
+  await set.apply(members('1'));
+  const changes = new Set<string>();
+  let woken = 0;
+  const watch = new MemberWatch((event) => {
+    changes.add(event.key.name);
+    return [{ name: 'owner' }];
+  });
+  watch.follow([ConfigMap]);
+  const running = await cluster.run([
+    controller({
+      name: 'crowd',
+      for: Secret,
+      scope: { labelSelector: 'no=such' },
+      sources: [watch],
+      async reconcile() {
+        woken += 1;
+      },
+    }),
+  ]);
+  await cluster.eventually('everything is loaded', () => {
+    const rows = running.manager.cluster().cache.status();
+    return rows.length === 2 && rows.every(({ synced }) => synced);
+  });
+  await set.apply(members('2'));
+  await cluster.eventually('all changes are seen', () => changes.size === 20 && woken > 0);
+  expect(woken).toBeLessThan(5);
+});
