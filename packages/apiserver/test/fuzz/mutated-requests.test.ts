@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../../src/index.ts';
+import type { Send } from '../differential/case.ts';
+import { groups } from '../differential/groups.ts';
+import { mutated, requestOf, type RawRequest } from './mutate.ts';
+
+/** All requests of the differential test: real ones, of every kind. */
+const corpus: readonly RawRequest[] = groups
+  .filter(({ name }) => !['watching', 'admission', 'controlling'].includes(name))
+  .flatMap(({ cases }) => cases.flatMap(({ steps }) => steps.filter((step): step is Send => step.does === 'send')))
+  .filter(({ path, body }) => !path.includes('99999999') && JSON.stringify(body ?? '').length < 100_000)
+  .map(requestOf);
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ controllers: 'none' });
+  for (const request of corpus) await answerTo(request);
+});
+afterAll(() => cluster.stop());
+
+/** What the server answers; a hang is an answer too, and a wrong one. */
+async function answerTo({ method, path, headers, body }: RawRequest) {
+  const answer = cluster.server.handle({ method, path, headers, ...(body ? { body } : {}) });
+  const patience = AbortSignal.timeout(8_000);
+  const hang = new Promise<never>((_, reject) => {
+    patience.addEventListener('abort', () => reject(new Error(`no answer to ${method} ${path}`)));
+  });
+  return await Promise.race([answer, hang]);
+}
+
+async function holds(request: RawRequest): Promise<void> {
+  const { status, headers, body, stream } = await answerTo(request);
+  expect(stream).toBeUndefined();
+  expect(status).toBeGreaterThanOrEqual(200);
+  expect(status).toBeLessThan(600);
+  const text = Buffer.from(body ?? []).toString();
+  const isJson = String(headers['content-type']).startsWith('application/json');
+  if (status < 400) {
+    if (isJson && text) JSON.parse(text);
+    return;
+  }
+  if (!isJson) {
+    expect(status).toBe(404);
+    return;
+  }
+  const answer = JSON.parse(text) as { kind: string; code: number; reason?: string; message: string };
+  expect(answer).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
+  // The reason of a mistake of ours, not of the client's.
+  expect(answer.reason === 'InternalError' ? answer.message : undefined).toBeUndefined();
+}
+
+const runs = process.env['SLIPWAY_SOAK'] === '1' ? 50_000 : 2_500;
+
+it(
+  `whatever becomes of real requests, ${runs} of them get a Status and the server goes on`,
+  { timeout: 600_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: corpus.length - 1 }), fc.nat(), async (index, seed) => {
+        await holds(mutated(corpus[index]!, seed));
+      }),
+      { numRuns: runs },
+    );
+    expect((await answerTo({ method: 'GET', path: '/readyz', headers: {}, body: undefined })).status).toBe(200);
+    for (const path of ['/api/v1/configmaps', '/apis/apps/v1/deployments', '/api/v1/pods', '/openapi/v2', '/apis']) {
+      expect((await answerTo({ method: 'GET', path, headers: {}, body: undefined })).status).toBe(200);
+    }
+  },
+);
+
+const protobufConfigMap = (() => {
+  const field = (number: number, bytes: Buffer) =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+  const type = Buffer.concat([field(1, Buffer.from('v1')), field(2, Buffer.from('ConfigMap'))]);
+  const entry = Buffer.concat([field(1, Buffer.from('key')), field(2, Buffer.from('value'))]);
+  const object = Buffer.concat([field(1, field(1, Buffer.from('proto'))), field(2, entry)]);
+  return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, object)]);
+})();
+
+it('protobuf that is cut, flipped or grown is refused, and the whole one is taken', { timeout: 60_000 }, async () => {
+  const request: RawRequest = {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps?dryRun=All',
+    headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+    body: protobufConfigMap,
+  };
+  expect((await answerTo(request)).status).toBe(201);
+  for (let length = 0; length < protobufConfigMap.length; length += 1) {
+    await holds({ ...request, body: protobufConfigMap.subarray(0, length) });
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat({ max: protobufConfigMap.length - 1 }), fc.nat({ max: 255 })), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      async (changes) => {
+        const body = Buffer.from(protobufConfigMap);
+        for (const [at, byte] of changes) body[at] = byte;
+        await holds({ ...request, body });
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
