@@ -16,12 +16,13 @@ export class SharedReference {
   readonly #baseline: ReadonlySet<string>;
 
   static async get(controllers: ControllerSet): Promise<SharedReference> {
-    const started = SharedReference.#started.get(controllers) ?? SharedReference.#start(controllers);
+    const started = SharedReference.#started.get(controllers) ?? SharedReference.start(controllers);
     SharedReference.#started.set(controllers, started);
     return await started;
   }
 
-  static async #start(controllers: ControllerSet): Promise<SharedReference> {
+  /** One of its own, for a test that cannot share. */
+  static async start(controllers: ControllerSet): Promise<SharedReference> {
     const { startReferenceCluster } = await import('@slipway/reference-cluster');
     // Stopped with the process: the cluster ends its processes when ours exits.
     const cluster = await startReferenceCluster({
@@ -41,6 +42,10 @@ export class SharedReference {
 
   transport(): Transport {
     return connect(this.#cluster);
+  }
+
+  async stop(): Promise<void> {
+    await this.#cluster.stop();
   }
 
   /** Takes off everything that was not there at the start, whatever finalizers say; definitions stay. */

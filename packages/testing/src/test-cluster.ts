@@ -30,6 +30,8 @@ export interface TestClusterOptions {
   readonly objects?: readonly KubeObject[];
   /** `core` (default): garbage collection, namespaces, service accounts; `workloads`: also Deployments and simulated pods; `none`. */
   readonly controllers?: 'none' | 'core' | 'workloads';
+  /** A real cluster of the test's own, where others share one: for tests about kinds that must not be there yet. Default false. */
+  readonly unshared?: boolean;
   /** More options for the embedded server; ignored by the reference cluster. */
   readonly embedded?: Omit<ClusterOptions, 'clock' | 'controllers'>;
 }
@@ -95,13 +97,16 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
 
 async function referenceTestCluster(options: TestClusterOptions): Promise<TestCluster> {
   const { SharedReference } = await import('./shared-reference.ts');
-  const shared = await SharedReference.get(options.controllers ?? 'core');
+  const controllers = options.controllers ?? 'core';
+  const reference = options.unshared
+    ? await SharedReference.start(controllers)
+    : await SharedReference.get(controllers);
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
     clock: systemClock,
     transport() {
-      const transport = shared.transport();
+      const transport = reference.transport();
       transports.push(transport);
       return transport;
     },
@@ -117,7 +122,7 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
     advance: (ms) => wait(ms),
     async close() {
       await Promise.all(transports.map((transport) => transport.close()));
-      await shared.clean();
+      await (options.unshared ? reference.stop() : reference.clean());
     },
   });
 }

@@ -100,7 +100,7 @@ describe.each([true, false])('against a whole API server (streamed: %s)', (strea
   });
 
   test('row 32: a kind whose CRD comes later is reported, then loads by itself', async () => {
-    await using cluster = await testCluster();
+    await using cluster = await testCluster({ unshared: true });
     await using cache = cacheOf(cluster, streamLists);
     const informer = cache.informer(Gadget);
     cache.start();
