@@ -126,9 +126,19 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
       : { ref, action: 'deleted', requested: true };
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (isConflict(error)) return { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };
+    if (isConflict(error)) return await afterConflict({ live, kind }, error, options);
     return { ref, action: 'failed', message: refusalText(error) };
   }
+}
+
+/** A conflict is a replaced object only when it is another one now; anything else is worth another try. */
+async function afterConflict({ live, kind }: Doomed, error: unknown, options: PruneOptions): Promise<PrunedMember> {
+  const ref = refOf(live);
+  const now = await options.client.get(kind, keyOfRef(ref), { signal: options.signal });
+  if (!now) return { ref, action: 'gone' };
+  return now.metadata.uid === live.metadata.uid
+    ? { ref, action: 'failed', message: refusalText(error) }
+    : { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };
 }
 
 function shareRefusal(options: PruneOptions): string | undefined {

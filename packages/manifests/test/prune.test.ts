@@ -1,4 +1,4 @@
-import { ConfigMap, CustomResourceDefinition, Namespace, type KubeObject } from '@slipway/kube';
+import { ConfigMap, CustomResourceDefinition, KubeError, Namespace, type KubeObject, type Status } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -101,6 +101,23 @@ describe('pruning', () => {
       [`ConfigMap ${namespace}/a`]: 'replaced',
     });
     expect((await cluster.client.get(ConfigMap, { namespace, name: 'a' }))?.data).toEqual({ v: 'theirs' });
+  });
+
+  test('a conflict about the very object is not taken for another one', async () => {
+    const namespace = await freshNamespace(cluster);
+    let refusals = 1;
+    const set = testSet(cluster, `${namespace}-set`, async (request) => {
+      if (!request.startsWith('DELETE') || refusals === 0) return;
+      refusals -= 1;
+      throw KubeError.fromStatus({ code: 409, reason: 'Conflict', message: 'busy (injected)' } as Status);
+    });
+    const entries = inventory(await set.apply([configMap(namespace, 'a')]));
+    const first = await pruneMembers({ client: set.client, entries });
+    expect(first.state).toBe('failed');
+    expect(pruned(first)).toEqual({ [`ConfigMap ${namespace}/a`]: 'failed' });
+    expect(pruned(await pruneMembers({ client: set.client, entries }))).toEqual({
+      [`ConfigMap ${namespace}/a`]: 'deleted',
+    });
   });
 
   test('keeps what is annotated, what the caller wants and the kinds that hold data', async () => {

@@ -76,6 +76,8 @@ async function isInForce({ client }: TestCluster, wish: Wish): Promise<boolean> 
     return false;
   if ((operand.status?.carryOver ?? []).length > 0) return false;
   const sets = await Array.fromAsync(client.list(ClusterActiveOperand));
+  const mirrors = await Array.fromAsync(client.list(ActiveOperand));
+  if (mirrors.some((mirror) => mirror.metadata.name !== sets[0]?.metadata.name)) return false;
   const wanted = new Set([...wish.steadyState, ...(wish.postInstall ?? [])].map((object) => object.metadata.name));
   const present = (
     await Array.fromAsync(
