@@ -12,8 +12,8 @@ export interface AdmissionContext {
   /** The kind of `object`; differs from the resource's for `scale`, `binding`, `eviction`. */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly namespace: string;
-  /** Empty on a create with `generateName`. */
-  readonly name: string;
+  /** Empty on a create with `generateName` until the name is made, and on the deletion of a collection. */
+  name: string;
   /** The new object in the requested version; absent on DELETE. Mutating admission changes it in place or replaces it. */
   object: ApiObject | undefined;
   /** The stored object in the requested version; absent on CREATE. Never changed. */

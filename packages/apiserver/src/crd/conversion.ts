@@ -1,4 +1,4 @@
-import { internalError } from '../api-error.ts';
+import { plainInternalError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Conversion } from '../resource.ts';
 import { asObject } from '../kinds/json-access.ts';
@@ -46,10 +46,7 @@ async function throughWebhook(
   if (objects.length === 0) return [];
   const from = objects[0]!.apiVersion ?? '';
   const kind = objects[0]!.kind ?? '';
-  const failed = (why: string) =>
-    internalError(`conversion webhook for ${from}, Kind=${kind} failed: ${why}`, [
-      { message: `conversion webhook for ${from}, Kind=${kind} failed: ${why}` },
-    ]);
+  const failed = (why: string) => plainInternalError(`conversion webhook for ${from}, Kind=${kind} failed: ${why}`);
   if (!convert) throw failed('no conversion webhook client is configured');
   let converted: ApiObject[];
   try {

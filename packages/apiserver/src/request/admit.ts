@@ -30,11 +30,18 @@ export function admissionContext(request: ResourceRequest, input: AdmissionInput
     name: input.name ?? (request.name || (input.object?.metadata.name ?? '')),
     object: input.object,
     oldObject: input.oldObject,
-    options: input.options,
+    options: optionsOf(input),
     dryRun: input.dryRun,
     user: request.user,
     warn: (text) => request.warnings.push(text),
   };
+}
+
+/** A patch is a create or an update by the time admission hears of it, and so are its options. */
+function optionsOf({ operation, options }: AdmissionInput): JsonObject {
+  if (options['kind'] !== 'PatchOptions') return options;
+  const { force: _force, ...kept } = options;
+  return { ...kept, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions' };
 }
 
 /** Runs mutating admission and answers the object it left; at once when nothing had to be waited for. */

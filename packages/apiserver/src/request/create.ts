@@ -57,6 +57,7 @@ export async function createDecoded(
   // What the kind's own preparation left out is printed by Go all the same.
   if (!resource.custom) object = addZeroValues(object, resource.schema);
   context.object = object;
+  context.name = object.metadata.name ?? '';
   const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
   if (errors.length > 0) throw invalid(namedKind(resource, object), object.metadata.name ?? '', errors);
   request.warnings.push(...strategy.warnings(object, undefined));

@@ -33,7 +33,7 @@ export async function removeCollection(core: Core, request: ResourceRequest): Pr
   for (const entry of entries) {
     const { namespace, name } = entry.object.metadata;
     try {
-      await removeObject(core, { ...request, namespace: namespace ?? '', name: name! }, options);
+      await removeObject(core, { ...request, namespace: namespace ?? '', name: name! }, options, { name: '' });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status.code !== 404) throw error;
     }
@@ -41,7 +41,13 @@ export async function removeCollection(core: Core, request: ResourceRequest): Pr
   return { kind: 'list', entries, metadata, resource };
 }
 
-export async function removeObject(core: Core, request: ResourceRequest, options: DeleteOptions): Promise<Answer> {
+/** `named` is what admission is told: nothing, when the object goes as part of a collection. */
+export async function removeObject(
+  core: Core,
+  request: ResourceRequest,
+  options: DeleteOptions,
+  named: { readonly name?: string } = {},
+): Promise<Answer> {
   const { resource } = request;
   const key = keyOf(request.namespace, request.name);
   for (;;) {
@@ -54,6 +60,7 @@ export async function removeObject(core: Core, request: ResourceRequest, options
       oldObject: await inVersion(entry, resource),
       options: options.object,
       dryRun: options.dryRun,
+      ...named,
     });
     await mutate(core, context);
     await validate(core, context);

@@ -69,6 +69,16 @@ export const ledger: readonly LedgerEntry[] = [
     reason:
       'The real server warns of `spec` as unknown before it refuses an object of a version that does not exist. The refusal is the same.',
   },
+  ...['patch as v2', 'patched as v1', 'apply as v2'].map((step) => ({
+    case: 'conversion webhook',
+    step,
+    path:
+      step === 'apply as v2'
+        ? 'body.metadata.managedFields.1.fieldsV1.f:spec'
+        : 'body.metadata.managedFields.0.fieldsV1.f:spec',
+    reason:
+      'The real server converts the object into the version of every manager to see what each of them lost. We compare within the version of the request: who wrote the field in the other version goes on to own it.',
+  })),
   ...message(
     'validating policy',
     'expression that does not compile',

@@ -48,6 +48,7 @@ export function normalise(exchanges: readonly RawExchange[], nowMs = new Date().
       .replaceAll(/\(\d+\)\. The object might have been modified/g, '(R). The object might have been modified')
       .replaceAll(/(\\?"resourceVersion\\?":\\?")\d+/g, '$1R')
       .replaceAll(/Made_[a-z0-9]{5}/g, 'Made_XXXXX')
+      .replaceAll(/"name":"g-[a-z0-9]{5}"/g, '"name":"g-XXXXX"')
       .replaceAll(/192\.0\.2\.10:\d+/g, '127.0.0.1:PORT')
       .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
       .replaceAll(/&?core\.PodSpec\{.*$/gs, '<Go dump>');

@@ -4,7 +4,17 @@ import { systemClock } from '../../src/index.ts';
 import { createCertificateAuthority, serverNames } from '../../src/tls.ts';
 
 interface Review {
-  request: { uid: string };
+  request: { uid: string; [field: string]: unknown };
+}
+
+interface ConversionReview {
+  request: { uid: string; desiredAPIVersion: string; objects: Converted[] };
+}
+
+interface Converted {
+  apiVersion: string;
+  metadata: { name: string };
+  spec?: { length?: number; metres?: { value: number } };
 }
 
 const patchOf = (operations: object[]) => ({
@@ -38,6 +48,41 @@ const answers: Record<string, (uid: string) => unknown> = {
   '/wrong-uid': () => ({ uid: 'somebody', allowed: true }),
 };
 
+/** Refuses with everything that was asked, so that the answer of the API server shows it. */
+function echo({ request }: Review): unknown {
+  const { uid, userInfo, ...rest } = request;
+  const { username, groups } = userInfo as { username: string; groups: string[] };
+  const message = JSON.stringify(inOrder({ ...rest, userInfo: { username, groups } }));
+  return { uid, allowed: false, status: { code: 418, message } };
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'managedFields')
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, inOrder(item)]),
+  );
+}
+
+/** The second version of a boat gives its length in another place; a boat called `wreck` cannot be converted. */
+function convert({ request }: ConversionReview): unknown {
+  const { uid, desiredAPIVersion, objects } = request;
+  if (objects.some(({ metadata }) => metadata.name === 'wreck')) {
+    return { uid, result: { status: 'Failed', message: 'a wreck has no length' } };
+  }
+  const convertedObjects = objects.map((object) => ({
+    ...object,
+    apiVersion: desiredAPIVersion,
+    spec: desiredAPIVersion.endsWith('/v2')
+      ? { metres: { value: object.spec?.length ?? object.spec?.metres?.value ?? 0 } }
+      : { length: object.spec?.metres?.value ?? object.spec?.length ?? 0 },
+  }));
+  return { uid, convertedObjects, result: { status: 'Success' } };
+}
+
 /** An admission webhook for both servers to ask. */
 export async function startWebhooks(): Promise<{ variables: Record<string, string>; stop(): Promise<void> }> {
   const authority = await createCertificateAuthority({ clock: systemClock });
@@ -65,8 +110,15 @@ export async function startWebhooks(): Promise<{ variables: Record<string, strin
         response.end('{"kind":"Nothing"}');
         return;
       }
-      const { uid } = (JSON.parse(text) as Review).request;
-      const answer = answers[path]?.(uid);
+      if (path === '/convert') {
+        const converted = convert(JSON.parse(text) as ConversionReview);
+        response.end(
+          JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response: converted }),
+        );
+        return;
+      }
+      const review = JSON.parse(text) as Review;
+      const answer = path === '/echo' ? echo(review) : answers[path]?.(review.request.uid);
       response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }));
     });
   });

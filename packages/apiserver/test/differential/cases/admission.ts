@@ -7,10 +7,14 @@ import {
   applyPatch,
   patch,
   post,
+  put,
+  poll,
+  get,
   type Json,
   type Poll,
   type Step,
 } from '../case.ts';
+import { deployment } from './workloads.ts';
 
 const maps = core('configmaps');
 const registration = '/apis/admissionregistration.k8s.io/v1';
@@ -73,6 +77,14 @@ const create = (name: string, label = 'create') => post(label, maps, configMap(n
 const refused: Poll['until'] = ({ status }) => status >= 400;
 const warned: Poll['until'] = ({ body }) => Boolean(body.metadata?.labels?.injected);
 
+const boatsOf = (version: string) => `/apis/convert.example.com/${version}/namespaces/{ns}/boats`;
+const boat = (version: string, name: string, spec: object) => ({
+  apiVersion: `convert.example.com/${version}`,
+  kind: 'Boat',
+  metadata: { name },
+  spec,
+});
+
 /** Webhooks and policies. */
 export const admission = [
   hooked(
@@ -134,6 +146,100 @@ export const admission = [
     del('delete', `${maps}/a`),
   ),
   hooked('webhook whose patch does not fit', 'Mutating', '/bad-patch', {}, refused, create('a')),
+  hooked(
+    'what a webhook is asked on create',
+    'Validating',
+    '/echo',
+    {},
+    refused,
+    create('a'),
+    post('generated name', maps, { metadata: { generateName: 'g-' } }),
+    post('dry run', `${maps}?dryRun=All&fieldManager=me`, configMap('b', {})),
+    patch('apply', `${maps}/c?fieldManager=me&force=true`, applyPatch, configMap('c', {})),
+    post('by somebody else', maps, configMap('d', {}), {
+      headers: { 'impersonate-user': 'kate', 'impersonate-group': 'system:masters' },
+    }),
+  ),
+  test(
+    'what a webhook is asked on update and delete',
+    create('a'),
+    post('scaled', '/apis/apps/v1/namespaces/{ns}/deployments', deployment('web'), { pick: ({ kind }: Json) => kind }),
+    post(
+      'configuration',
+      collections.Validating,
+      hookOf('Validating', '/echo', {
+        rules: [
+          {
+            apiGroups: ['', 'apps'],
+            apiVersions: ['v1'],
+            operations: ['UPDATE', 'DELETE'],
+            resources: ['configmaps', 'deployments', 'deployments/*'],
+          },
+        ],
+      }),
+      { pick: ({ kind }: Json) => kind },
+    ),
+    {
+      does: 'poll',
+      what: 'the webhook to be asked',
+      request: patch('probe', `${maps}/a?dryRun=All`, mergePatch, { data: { probe: '1' } }),
+      until: refused,
+    },
+    patch('merge patch', `${maps}/a?fieldManager=me`, mergePatch, { data: { b: '2' } }),
+    put('update', `${maps}/a`, configMap('a', { c: '3' })),
+    del('delete', `${maps}/a`, { propagationPolicy: 'Foreground', gracePeriodSeconds: 0 }),
+    del('delete a collection', maps),
+    patch('scale', '/apis/apps/v1/namespaces/{ns}/deployments/web/scale', mergePatch, { spec: { replicas: 2 } }),
+    patch('status', '/apis/apps/v1/namespaces/{ns}/deployments/web/status', mergePatch, { status: { replicas: 1 } }),
+    patch('nothing changes', `${maps}/a`, mergePatch, {}),
+    del('remove', `${collections.Validating}/{ns}`, undefined, { pick: ({ kind }: Json) => kind }),
+  ),
+  test(
+    'conversion webhook',
+    post('CRD', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'boats.convert.example.com' },
+      spec: {
+        group: 'convert.example.com',
+        scope: 'Namespaced',
+        names: { plural: 'boats', singular: 'boat', kind: 'Boat' },
+        conversion: {
+          strategy: 'Webhook',
+          webhook: {
+            conversionReviewVersions: ['v1'],
+            clientConfig: { url: '{hooks}/convert', caBundle: '{hooksCa}' },
+          },
+        },
+        versions: ['v1', 'v2'].map((name) => ({
+          name,
+          served: true,
+          storage: name === 'v1',
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        })),
+      },
+    }),
+    poll('the resource', boatsOf('v1'), ({ status }) => status === 200),
+    poll('the second version', boatsOf('v2'), ({ status }) => status === 200),
+    post('create as v1', boatsOf('v1'), boat('v1', 'one', { length: 3 })),
+    get('read as v2', `${boatsOf('v2')}/one`),
+    post('create as v2', boatsOf('v2'), boat('v2', 'two', { metres: { value: 4 } })),
+    get('read as v1', `${boatsOf('v1')}/two`),
+    get('list as v2', boatsOf('v2')),
+    patch('patch as v2', `${boatsOf('v2')}/one`, mergePatch, { spec: { metres: { value: 5 } } }),
+    get('patched as v1', `${boatsOf('v1')}/one`),
+    patch(
+      'apply as v2',
+      `${boatsOf('v2')}/one?fieldManager=me&force=true`,
+      applyPatch,
+      boat('v2', 'one', { metres: { value: 6 } }),
+    ),
+    post('create what cannot be converted', boatsOf('v2'), boat('v2', 'wreck', { metres: { value: 1 } })),
+    post('store it as v1', boatsOf('v1'), boat('v1', 'wreck', { length: 1 })),
+    get('read it as v2', `${boatsOf('v2')}/wreck`),
+    get('list with it as v2', boatsOf('v2')),
+    del('delete as v2', `${boatsOf('v2')}/two`),
+  ),
   test(
     'webhook configurations',
     post('validating', collections.Validating, hookOf('Validating', '/allow', { rules: [] })),
