@@ -86,6 +86,10 @@ export interface CacheEvent<T extends KubeObject = KubeObject> {
   readonly meta: DeepReadonly<ObjectMeta>;
   /** Metadata of `old`. Like `meta` it is read without parsing the rest of the object. */
   readonly oldMeta?: DeepReadonly<ObjectMeta>;
+  /** `metadata.generation` of `object`, 0 when it has none; known without parsing anything. */
+  readonly generation?: number;
+  /** The same of `old`. */
+  readonly oldGeneration?: number;
   /** Part of the first load or of a reload after a lost watch, rather than a fresh change. */
   readonly initial: boolean;
   /** A deletion noticed only by its absence from a reload: `object` is the last known state. */

@@ -48,6 +48,14 @@ export class EntryEvent implements CacheEvent {
     return old === undefined ? undefined : (this.#oldMeta ??= this.#reader.meta(old));
   }
 
+  get generation(): number {
+    return this.#notification.entry.generation;
+  }
+
+  get oldGeneration(): number | undefined {
+    return this.#notification.old?.generation;
+  }
+
   get initial(): boolean {
     return this.#notification.initial;
   }

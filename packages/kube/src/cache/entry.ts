@@ -7,6 +7,8 @@ export class Entry {
   /** `namespace/name`, or `name`. */
   readonly key: string;
   readonly version: Version;
+  /** `metadata.generation`; 0 when there is none. */
+  readonly generation: number;
   slab: Slab;
   offset: number;
   readonly length: number;
@@ -14,10 +16,11 @@ export class Entry {
   alive = true;
   parsed: KubeObject | undefined = undefined;
 
-  constructor(key: string, version: Version, length: number) {
+  constructor(key: string, version: Version, length: number, generation = 0) {
     this.key = key;
     this.version = version;
     this.length = length;
+    this.generation = generation;
     this.slab = nowhere;
     this.offset = 0;
   }

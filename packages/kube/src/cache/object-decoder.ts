@@ -93,7 +93,7 @@ export class ObjectDecoder {
 
   /** An entry for what was scanned last, with its bytes in the slabs. */
   keep(): Entry {
-    const entry = new Entry(this.#key, this.#scan.version, this.#keptLength());
+    const entry = new Entry(this.#key, this.#scan.version, this.#keptLength(), this.#scan.generation);
     this.#slabs.place(entry);
     this.#copyTo(entry.slab.bytes, entry.offset);
     return entry;
@@ -101,7 +101,7 @@ export class ObjectDecoder {
 
   /** The same, with memory of its own: for an object that is gone and only told about. */
   keepApart(): Entry {
-    const entry = new Entry(this.#key, this.#scan.version, this.#keptLength());
+    const entry = new Entry(this.#key, this.#scan.version, this.#keptLength(), this.#scan.generation);
     const bytes = Buffer.allocUnsafeSlow(entry.length);
     entry.slab = { bytes, used: entry.length, live: 0, entries: [] };
     entry.alive = false;

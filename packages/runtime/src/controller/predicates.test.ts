@@ -74,4 +74,20 @@ describe('predicates', () => {
       true,
     ]);
   });
+
+  test('where the cache knows the generations, generationChanged looks at nothing else', () => {
+    const numbers = (generation: number, oldGeneration: number): CacheEvent => ({
+      ...event('updated', {}, {}),
+      generation,
+      oldGeneration,
+      get meta(): never {
+        throw new Error('metadata was parsed');
+      },
+    });
+    expect(generationChanged(numbers(2, 1))).toBe(true);
+    expect(generationChanged(numbers(1, 1))).toBe(false);
+    // Kinds without generations are judged by what is left: the mark of deletion.
+    const marked = { ...event('updated', { deletionTimestamp: 'x' }, {}), generation: 0, oldGeneration: 0 };
+    expect(generationChanged(marked)).toBe(true);
+  });
 });

@@ -19,7 +19,14 @@ function sameEntries(a: Meta['labels'], b: Meta['labels']): boolean {
 }
 
 /** Ignores updates that leave `metadata.generation` alone, such as those of the status. */
-export const generationChanged: Predicate = onUpdate(
+export const generationChanged: Predicate = (event) => {
+  const { generation, oldGeneration } = event;
+  // The server counts a request to delete as a new generation, so two numbers tell all and no metadata is parsed.
+  if (event.type === 'updated' && generation && oldGeneration) return generation !== oldGeneration;
+  return otherMetadata(event);
+};
+
+const otherMetadata = onUpdate(
   (now, before) => now.generation !== before.generation || now.deletionTimestamp !== before.deletionTimestamp,
 );
 

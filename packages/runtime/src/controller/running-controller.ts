@@ -235,12 +235,13 @@ export class RunningController {
     const key = parseKey(item.key);
     const reconcileId = random.uuid();
     const startedAt = clock.now();
-    const log = this.#log.with({
+    const identity = {
       kind: this.controller.for.kind,
       ...(key.namespace ? { namespace: key.namespace } : {}),
       name: key.name,
       reconcileID: reconcileId,
-    });
+    };
+    const log = loggerOnDemand(() => this.#log.with(identity));
     const end = new AbortController();
     // Every request of the reconciliation listens to it; there is no leak to be warned of.
     setMaxListeners(0, end.signal);
@@ -287,7 +288,7 @@ export class RunningController {
       span.setAttribute('slipway.result', outcome);
       span.end(now);
       this.#metrics.finished(outcome, (now - startedAt) / 1000);
-      log.debug('reconciled', { result: outcome, ms: now - startedAt });
+      this.#log.debug('reconciled', { ...identity, result: outcome, ms: now - startedAt });
     }
   }
 
@@ -349,6 +350,19 @@ export class RunningController {
     if (isConflict(error)) log.info('the object changed meanwhile; trying again', { error });
     else log.error('reconciliation failed; trying again', { error, failures: this.queue.failures(item.key) });
   }
+}
+
+/** Most reconciliations log nothing: their logger is made with the first line. */
+function loggerOnDemand(make: () => Logger): Logger {
+  let made: Logger | undefined;
+  const logger = () => (made ??= make());
+  return {
+    debug: (message, fields) => logger().debug(message, fields),
+    info: (message, fields) => logger().info(message, fields),
+    warn: (message, fields) => logger().warn(message, fields),
+    error: (message, fields) => logger().error(message, fields),
+    with: (fields) => logger().with(fields),
+  };
 }
 
 /** What Go would call a panic: something thrown that is no error, or the error of a programming mistake. */
