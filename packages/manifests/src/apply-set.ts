@@ -221,7 +221,8 @@ async function preflight(
     client,
     judged.map((object): Sought => ({ ref: refOf(object), kind: kinds.get(kindKey(object))!.kind! })),
     membership,
-    { concurrency, signal },
+    // What may not be read is reported when it is its turn, with the rest of its wave applied.
+    { concurrency, signal, onForbidden: () => undefined },
   );
   await inParallel(judged, concurrency, async (object) => {
     const ref = refOf(object);
