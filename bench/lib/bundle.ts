@@ -2,12 +2,14 @@ import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-/** One file of a program and all it imports: as an image ships it. Without this, Node's memory would hold the compiler of TypeScript too. */
+/** A program and all it imports in one file (and one for each dynamic import): as an image ships it. Without this, Node's memory would hold the compiler of TypeScript too. */
 export async function bundleInto(folder: string, source: string, name: string): Promise<string> {
-  const file = join(folder, `${name}.mjs`);
   await build({
-    entryPoints: [source],
-    outfile: file,
+    entryPoints: { [name]: source },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    // What a program imports after `enableCompileCache()` lies in a file of its own, which the cache can keep compiled.
+    splitting: true,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -16,5 +18,5 @@ export async function bundleInto(folder: string, source: string, name: string): 
     banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
     logLevel: 'error',
   });
-  return file;
+  return join(folder, `${name}.mjs`);
 }

@@ -1,6 +1,6 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { RequestOptions } from 'node:https';
 import type { Clock } from '../clock.ts';
+import { nodeHttp, nodeHttps } from '../http/node-http.ts';
 
 /** Where a webhook lives: `clientConfig` of admission and conversion webhooks. */
 export interface WebhookClientConfig {
@@ -90,7 +90,7 @@ export class WebhookClient {
   ): Promise<{ status: number; text: string }> {
     const payload = Buffer.from(JSON.stringify(to.body));
     const isSecure = url.protocol !== 'http:';
-    const options: https.RequestOptions = {
+    const options: RequestOptions = {
       host: to.host,
       port: to.port,
       path: url.pathname + url.search,
@@ -107,7 +107,7 @@ export class WebhookClient {
       agent: false,
     };
     return new Promise((resolve, reject) => {
-      const request = (isSecure ? https : http).request(options, (response) => {
+      const request = (isSecure ? nodeHttps() : nodeHttp()).request(options, (response) => {
         const chunks: Buffer[] = [];
         let size = 0;
         response.on('data', (chunk: Buffer) => {

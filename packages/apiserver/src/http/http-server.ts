@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { ApiError } from '../api-error.ts';
 import type { ApiRequest, ApiServer } from '../server.ts';
 import { bodyLimit, tooLarge } from './body-limit.ts';
 import { notImplemented } from './misses.ts';
+import { nodeHttp, nodeHttps } from './node-http.ts';
 import { renderStatus } from './render.ts';
 
 const watchQueueLimit = 16 * 1024 * 1024;
@@ -40,7 +40,7 @@ export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(api, request, response);
   const options = { keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 60_000 };
   const server: Server = tls
-    ? createTlsServer(
+    ? nodeHttps().createServer(
         {
           ...options,
           cert: tls.cert,
@@ -49,7 +49,7 @@ export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): 
         },
         onRequest,
       )
-    : createServer(options, onRequest);
+    : nodeHttp().createServer(options, onRequest);
   // Without a listener Node would drop exec and port-forward requests without a word.
   server.on('upgrade', (_request, socket) => socket.end(noUpgrade));
   await new Promise<void>((resolve, reject) => {
