@@ -91,8 +91,15 @@ const contestants: Contestant[] = [
     namespace: 'bench-applyset',
     command: (apply) => ({
       args: [
-        ...[kubectl, '--kubeconfig', kubeconfig, '-n', 'bench-applyset'],
-        ...[...applyFlags, apply, '--prune', '--applyset=bench'],
+        kubectl,
+        '--kubeconfig',
+        kubeconfig,
+        '-n',
+        'bench-applyset',
+        ...applyFlags,
+        apply,
+        '--prune',
+        '--applyset=bench',
       ],
       env: { KUBECTL_APPLYSET: 'true' },
     }),
