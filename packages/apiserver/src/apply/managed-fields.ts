@@ -218,7 +218,10 @@ function checkConfig({ config, apiVersion, live, kind = live?.kind }: ApplyWrite
   }
 }
 
-function gvkText({ apiVersion = '', kind = '' }: ApiObject): string {
+/** Go reads a field of the wrong type as empty here. */
+function gvkText(config: ApiObject): string {
+  const apiVersion = typeof config.apiVersion === 'string' ? config.apiVersion : '';
+  const kind = typeof config.kind === 'string' ? config.kind : '';
   return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
