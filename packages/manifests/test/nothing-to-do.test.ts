@@ -150,7 +150,7 @@ describe('what is taken for applied', () => {
           await client.delete(kind, { namespace, name });
         },
       );
-      await fc.assert(property, { numRuns: cluster.type === 'embedded' ? 120 : 60 });
+      await fc.assert(property, { numRuns: 120 });
       // Else the property says nothing.
       expect(taken).toBeGreaterThan(10);
     },
