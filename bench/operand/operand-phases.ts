@@ -185,9 +185,9 @@ async function settledMemory(subject: Subject): Promise<number> {
 }
 
 async function until(done: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 120_000;
+  const end = performance.now() + 400_000;
   while (!(await done())) {
-    if (performance.now() > end) throw new Error('waited two minutes in vain');
+    if (performance.now() > end) throw new Error('waited in vain for an Operand');
     await sleep(20);
   }
 }
