@@ -1,6 +1,4 @@
 /** The informer of `@kubernetes/client-node` with the same reconciliation behind its handlers. It has no queue, so changes are not merged. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-
 import {
   KubeConfig,
   makeInformer,
@@ -12,18 +10,13 @@ import {
 } from '@kubernetes/client-node';
 
 import { revisionAnnotation } from '../templates.ts';
+import { LoopDelay } from './loop-delay.ts';
 import { say, subjectSettings } from './settings.ts';
 
 const { url, ca, kind, objects } = subjectSettings();
 let reconciles = 0;
 
-const delay = monitorEventLoopDelay({ resolution: 2 });
-delay.enable();
-/** Also ends the measurement: its timer costs CPU of its own. */
-const longestDelayMs = () => {
-  if (reconciles >= objects) delay.disable();
-  return delay.max / 1e6;
-};
+const loopDelay = new LoopDelay();
 
 const config = new KubeConfig();
 config.loadFromClusterAndUser(
@@ -45,7 +38,7 @@ const informer =
 
 async function reconcile({ metadata }: KubernetesObject): Promise<void> {
   reconciles += 1;
-  if (reconciles === objects) say('reconciled', { delayMs: longestDelayMs() });
+  if (reconciles === objects) say('reconciled');
   const { name = '', namespace = '' } = metadata ?? {};
   const object = informer.get(name, namespace) as
     | { metadata?: KubernetesObject['metadata']; spec?: { revision?: string }; status?: { message?: string } }
@@ -61,8 +54,9 @@ async function reconcile({ metadata }: KubernetesObject): Promise<void> {
 const handle = (object: KubernetesObject) => void reconcile(object);
 informer.on('add', handle);
 informer.on('update', handle);
+loopDelay.start();
 await informer.start();
-say('synced', { delayMs: longestDelayMs() });
+say('synced', { delayMs: await loopDelay.longestMs() });
 process.on('SIGTERM', () => {
   say('end', { reconciles });
   process.exit(0);

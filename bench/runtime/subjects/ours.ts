@@ -1,10 +1,9 @@
 /** The measured controller on `@slipway/runtime`. `bench/peers/controller-runtime/main.go` is the same in Go. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-
 import { ConfigMap, Conditions, defineKind, Pod, Type } from '@slipway/kube';
 import { controller, createLogger, generationChanged, startManager } from '@slipway/runtime';
 
 import { revisionAnnotation } from '../templates.ts';
+import { LoopDelay } from './loop-delay.ts';
 import { say, subjectSettings } from './settings.ts';
 
 const Website = defineKind({
@@ -19,13 +18,7 @@ const Website = defineKind({
 const { url, ca, kind, objects } = subjectSettings();
 let reconciles = 0;
 
-const delay = monitorEventLoopDelay({ resolution: 2 });
-delay.enable();
-/** Also ends the measurement: its timer costs CPU of its own. */
-const longestDelayMs = () => {
-  if (reconciles >= objects) delay.disable();
-  return delay.max / 1e6;
-};
+const loopDelay = new LoopDelay();
 
 const website = controller({
   name: 'bench',
@@ -60,7 +53,7 @@ const pod = controller({
 
 function counted(): void {
   reconciles += 1;
-  if (reconciles === objects) say('reconciled', { delayMs: longestDelayMs() });
+  if (reconciles === objects) say('reconciled');
 }
 
 const manager = await startManager({
@@ -69,7 +62,8 @@ const manager = await startManager({
   log: createLogger({ level: 'error' }),
   signals: true,
 });
+loopDelay.start();
 await manager.ready;
-say('synced', { delayMs: longestDelayMs() });
+say('synced', { delayMs: await loopDelay.longestMs() });
 await manager.stopped;
 say('end', { reconciles });
