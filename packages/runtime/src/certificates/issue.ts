@@ -1,5 +1,3 @@
-import 'reflect-metadata';
-
 import {
   createPrivateKey,
   createPublicKey,
@@ -11,23 +9,16 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509Certificate as ParsedCertificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
-
 // The machine's, given explicitly: the library would otherwise look for a global one.
 const crypto = webcrypto as Crypto;
 
 const generate = promisify(generateKeyPair);
+
+/** Loaded when the first certificate is made: it takes longer to load than everything else an operator needs. */
+async function x509Library() {
+  await import('reflect-metadata');
+  return await import('@peculiar/x509');
+}
 
 /** A certificate and its private key, both PEM. */
 export interface CertificatePair {
@@ -66,8 +57,9 @@ export interface LeafOptions extends IssueOptions {
 /** Makes a self-signed certificate authority that may sign leaves only. */
 export async function issueCa(options: IssueOptions): Promise<CertificatePair> {
   checkValidity(options);
+  const x509 = await x509Library();
   const keys = await makeKeys(options.key);
-  const certificate = await X509CertificateGenerator.create(
+  const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: options.serialNumber ?? randomSerial(),
       subject: distinguishedName(options),
@@ -78,12 +70,12 @@ export async function issueCa(options: IssueOptions): Promise<CertificatePair> {
       signingKey: await signingCryptoKey(keys.privateKey),
       signingAlgorithm: signatureOf(keys.privateKey),
       extensions: [
-        new BasicConstraintsExtension(true, 0, true),
-        new KeyUsagesExtension(
-          KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature,
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(
+          x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature,
           true,
         ),
-        await SubjectKeyIdentifierExtension.create(await publicCryptoKey(keys.privateKey), false, crypto),
+        await x509.SubjectKeyIdentifierExtension.create(await publicCryptoKey(keys.privateKey), false, crypto),
       ],
     },
     crypto,
@@ -94,6 +86,7 @@ export async function issueCa(options: IssueOptions): Promise<CertificatePair> {
 /** Makes a certificate signed by `ca`. Its end is cut to that of the CA. */
 export async function issueLeaf(options: LeafOptions): Promise<CertificatePair> {
   checkValidity(options);
+  const x509 = await x509Library();
   const { dnsNames = [], ipAddresses = [], usages = ['server'] } = options;
   const issuer = new X509Certificate(options.ca.certificate);
   const caKey = createPrivateKey(options.ca.privateKey);
@@ -101,8 +94,8 @@ export async function issueLeaf(options: LeafOptions): Promise<CertificatePair> 
     throw new Error('issueLeaf: the private key of the CA does not belong to its certificate');
   const keys = await makeKeys(options.key);
   const publicKey = await publicCryptoKey(keys.privateKey);
-  const parsedIssuer = new ParsedCertificate(issuer.raw);
-  const certificate = await X509CertificateGenerator.create(
+  const parsedIssuer = new x509.X509Certificate(issuer.raw);
+  const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: options.serialNumber ?? randomSerial(),
       subject: distinguishedName(options),
@@ -113,21 +106,23 @@ export async function issueLeaf(options: LeafOptions): Promise<CertificatePair> 
       signingKey: await signingCryptoKey(caKey),
       signingAlgorithm: signatureOf(caKey),
       extensions: [
-        new BasicConstraintsExtension(false, undefined, true),
-        new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment, true),
-        new ExtendedKeyUsageExtension(
-          usages.map((usage) => (usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment, true),
+        new x509.ExtendedKeyUsageExtension(
+          usages.map((usage) =>
+            usage === 'server' ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth,
+          ),
         ),
         ...(dnsNames.length + ipAddresses.length > 0
           ? [
-              new SubjectAlternativeNameExtension([
+              new x509.SubjectAlternativeNameExtension([
                 ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
                 ...ipAddresses.map((value) => ({ type: 'ip' as const, value })),
               ]),
             ]
           : []),
-        await AuthorityKeyIdentifierExtension.create(parsedIssuer.publicKey, false, crypto),
-        await SubjectKeyIdentifierExtension.create(publicKey, false, crypto),
+        await x509.AuthorityKeyIdentifierExtension.create(parsedIssuer.publicKey, false, crypto),
+        await x509.SubjectKeyIdentifierExtension.create(publicKey, false, crypto),
       ],
     },
     crypto,
