@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -62,6 +65,68 @@ it('CRDs and their objects come back', async () => {
   await first.stop();
   await using second = await startCluster({ dataDir, controllers: 'none', crds: [crd] });
   expect((await testClient(second).get(`${widgets}/w`)).body).toEqual(made.body);
+});
+
+it('a start that fails, as on a port in use, leaves the data to the next one', async () => {
+  const occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = occupied.address() as AddressInfo;
+    await expect(startCluster({ dataDir, port })).rejects.toThrow('EADDRINUSE');
+    await expect(
+      startCluster({ dataDir, manifests: [{ apiVersion: 'v1', kind: 'Nothing', metadata: { name: 'x' } }] }),
+    ).rejects.toThrow('Nothing');
+  } finally {
+    occupied.close();
+  }
+  await using cluster = await startCluster({ dataDir });
+  expect((await testClient(cluster).get(path)).status).toBe(200);
+});
+
+it('kubeconfigs and ServiceAccount tokens outlive a restart', { timeout: 30_000 }, async () => {
+  const options = { dataDir, port: 0, tls: true, authorization: 'RBAC', controllers: 'none' } as const;
+  const first = await startCluster(options);
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const client = testClient(first);
+  await client.post(accounts, { metadata: { name: 'robot' } });
+  const { body } = await client.post(`${accounts}/robot/token`, { spec: { expirationSeconds: 3_600 } });
+  const { token } = (body as unknown as { status: { token: string } }).status;
+  const { kubeconfig } = first;
+  await first.stop();
+
+  await using second = await startCluster(options);
+  const data = (field: string) =>
+    Buffer.from(new RegExp(`${field}: (\\S+)`).exec(kubeconfig)![1]!, 'base64').toString();
+  const ca = data('certificate-authority-data');
+  const whoAmI = (extra: { cert?: string; key?: string; headers?: Record<string, string> }) =>
+    new Promise<string>((resolve, reject) => {
+      const url = `${second.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`;
+      const headers = { 'content-type': 'application/json', ...extra.headers };
+      const outgoing = request(url, { ...extra, method: 'POST', ca, agent: false, headers }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => resolve(text));
+      });
+      outgoing.on('error', reject);
+      outgoing.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}');
+    });
+  expect(await whoAmI({ cert: data('client-certificate-data'), key: data('client-key-data') })).toContain(
+    '"username":"kubernetes-admin"',
+  );
+  expect(await whoAmI({ headers: { authorization: `Bearer ${token}` } })).toContain(
+    '"username":"system:serviceaccount:default:robot"',
+  );
+  const keys = (await readdir(dataDir)).filter((file) => file.endsWith('.pem'));
+  expect(keys.toSorted()).toEqual(['certificate-authority.pem', 'service-account-key.pem']);
+  for (const file of keys) expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
+});
+
+it.each(['certificate-authority.pem', 'service-account-key.pem'])('a damaged %s is named', async (file) => {
+  await writeFile(join(dataDir, file), 'not a key');
+  await expect(startCluster({ dataDir, tls: true })).rejects.toThrow(file);
+  await rm(join(dataDir, file));
+  await using cluster = await startCluster({ dataDir, tls: true, controllers: 'none' });
+  expect(cluster.revision).toBeGreaterThan(0);
 });
 
 /** Writes ConfigMaps one after the other and prints the name and version of each once it is acknowledged. */

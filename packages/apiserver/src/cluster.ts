@@ -7,6 +7,7 @@ import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { systemClock, type Clock } from './clock.ts';
+import { createPki } from './cluster-pki.ts';
 import {
   startControllers,
   type ControllerMode,
@@ -14,9 +15,11 @@ import {
   type RunningControllers,
 } from './controllers/start-controllers.ts';
 import { followCrds } from './crd-follower.ts';
+import { expireEvents } from './event-expiry.ts';
 import { Faults, type FaultRule, type Interceptor } from './faults.ts';
 import { listen, type Listener } from './http/http-server.ts';
 import { inProcessTransport, type InProcessOptions, type InProcessTransport } from './in-process.ts';
+import { keyFilesIn } from './key-files.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { localClient } from './local-client.ts';
 import { applyManifests, readManifests, type Manifest } from './manifests.ts';
@@ -28,7 +31,6 @@ import { keyOf } from './store/entry.ts';
 import { sqliteStorage } from './store/sqlite-storage.ts';
 import type { ChangeType } from './store/storage.ts';
 import { Store, type HistoryOptions } from './store/store.ts';
-import type { KeyAndCertificate } from './tls.ts';
 
 export interface ClusterOptions {
   /** Listen on this port; 0 takes any free one. Default: no socket at all. */
@@ -39,7 +41,7 @@ export interface ClusterOptions {
   readonly clock?: Clock;
   /** Default: the randomness of the machine. */
   readonly random?: Random;
-  /** Keep everything in a SQLite file in this directory. Default: in memory only. */
+  /** Keep everything in a SQLite file in this directory, and the keys beside it. Default: in memory only. */
   readonly dataDir?: string;
   /** `process` (default): acknowledged writes survive the death of the process. `power`: of the machine too, at the price of a disk flush per write. */
   readonly durability?: 'process' | 'power';
@@ -69,6 +71,8 @@ export interface ClusterOptions {
   readonly log?: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly faults?: readonly FaultRule[];
   readonly history?: HistoryOptions;
+  /** How long an Event stays after it was last written. Default 3,600,000 (1 hour); `Infinity` keeps them. */
+  readonly eventTtlMs?: number;
 }
 
 /** A stored write, as observers see it. */
@@ -122,6 +126,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const manifests = await readManifests([...(options.crds ?? []), ...(options.manifests ?? [])]);
+  // Whatever fails from here on, a data directory is free again and no controller goes on.
+  await using starting = new AsyncDisposableStack();
   const registry = builtinRegistry();
   const store = new Store({
     clock,
@@ -130,6 +136,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ? { storage: sqliteStorage({ directory: options.dataDir, survive: options.durability ?? 'process' }) }
       : {}),
   });
+  starting.defer(() => store.close());
+  const keyFiles = options.dataDir ? { keyFiles: keyFilesIn(options.dataDir) } : {};
   const faults = new Faults(clock);
   const objects = {
     lookup: (storageId: string, namespace: string | undefined, name: string) =>
@@ -143,6 +151,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     clock,
     random,
     authorization: options.authorization ?? 'AlwaysAllow',
+    ...keyFiles,
     ...(options.tokens ? { staticTokens: options.tokens } : {}),
     ...(options.withoutCredentials ? { withoutCredentials: options.withoutCredentials } : {}),
   });
@@ -151,13 +160,27 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { authorizer, escalationCheck } = auth;
   const admission = clusterAdmission({ objects, registry, random, authorizer, ...reach, plugins: [escalationCheck] });
   const server = new ApiServer({ registry, store, clock, random, faults, auth, admission });
+  starting.defer(() => server.close());
   const host = options.host ?? '127.0.0.1';
-  const pki = options.tls ? await createPki(clock, host) : undefined;
+  const pki = options.tls ? await createPki({ clock, host, ...keyFiles }) : undefined;
   const own = localClient(server, { user: apiserverUser, userAgent: 'kube-apiserver' });
   followCrds({ store, registry, client: own, clock, random, webhooks: new WebhookClient(reach) });
   await createStartUpObjects(own, pki?.ca);
   if (options.authorization === 'RBAC') await createMissing(own, registry, bootstrapPolicy());
   await applyManifests(server, manifests);
+  let listener: Listener | undefined;
+  if (options.port !== undefined) {
+    const material = pki && { cert: pki.server.certificate, key: pki.server.key, clientCa: pki.ca };
+    listener = await listen(server, { port: options.port, host, ...(material ? { tls: material } : {}) });
+    starting.defer(() => listener?.close());
+  }
+  const transport = inProcessTransport(server);
+  starting.defer(() => transport.close());
+  const eventTtlMs = options.eventTtlMs ?? 3_600_000;
+  if (Number.isFinite(eventTtlMs)) {
+    const expiry = expireEvents({ store, clock, ttlMs: eventTtlMs });
+    starting.defer(() => expiry.stop());
+  }
   const controllers = startControllers({
     client: localClient(server, { user: controllerUser }),
     clock,
@@ -172,11 +195,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ? {}
       : { namespaceDeletionDelayMs: options.namespaceDeletionDelayMs }),
   });
-  let listener: Listener | undefined;
-  if (options.port !== undefined) {
-    const material = pki && { cert: pki.server.certificate, key: pki.server.key, clientCa: pki.ca };
-    listener = await listen(server, { port: options.port, host, ...(material ? { tls: material } : {}) });
-  }
+  starting.defer(() => controllers.stop());
   // Faults begin when the cluster is up: a rule must not hit the start itself.
   for (const rule of options.faults ?? []) faults.add(rule);
   const url = listener?.url ?? 'http://cluster.invalid';
@@ -186,18 +205,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ? { certificateAuthority: pki.ca, clientCertificate: pki.admin.certificate, clientKey: pki.admin.key }
       : {}),
   });
-  const transport = inProcessTransport(server);
+  const started = starting.move();
   let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= (async () => {
-      controllers.stop();
-      await transport.close();
-      await listener?.close();
-      server.close();
-      store.close();
-    })();
-    return stopping;
-  };
+  const stop = () => (stopping ??= started.disposeAsync());
   return {
     url,
     transport,
@@ -220,24 +230,4 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-interface Pki {
-  /** PEM. */
-  readonly ca: string;
-  readonly server: KeyAndCertificate;
-  readonly admin: KeyAndCertificate;
-}
-
-/** Loaded only when asked for: most clusters have no TLS, and the library takes longer to load than the cluster to start. */
-async function createPki(clock: Clock, host: string): Promise<Pki> {
-  const { createCertificateAuthority, serverNames } = await import('./tls.ts');
-  const authority = await createCertificateAuthority({ clock });
-  const server = await authority.issue({ commonName: 'kube-apiserver', ...serverNames(host), usage: 'server' });
-  const admin = await authority.issue({
-    commonName: 'kubernetes-admin',
-    organizations: ['system:masters'],
-    usage: 'client',
-  });
-  return { ca: authority.certificate, server, admin };
 }

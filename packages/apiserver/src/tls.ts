@@ -24,10 +24,12 @@ export interface CertificateRequest {
   readonly validDays?: number;
 }
 
-/** Signs certificates that live as long as one cluster. */
+/** Signs the certificates of one cluster. */
 export interface CertificateAuthority {
   /** PEM. */
   readonly certificate: string;
+  /** Certificate and private key, PEM: what {@link restoreCertificateAuthority} takes. */
+  export(): Promise<string>;
   issue(request: CertificateRequest): Promise<KeyAndCertificate>;
 }
 
@@ -66,10 +68,38 @@ export async function createCertificateAuthority(options: CertificateAuthorityOp
     },
     provider,
   );
-  return {
-    certificate: `${ca.toString('pem')}\n`,
-    issue: (request) => issue(request, { ca, signingKey: keys.privateKey, caPublicKey: keys.publicKey, clock }),
+  return authorityOf({ ca, signingKey: keys.privateKey, caPublicKey: keys.publicKey, clock });
+}
+
+/** The authority that was exported as `pem`. */
+export async function restoreCertificateAuthority(
+  pem: string,
+  options: Pick<CertificateAuthorityOptions, 'clock'>,
+): Promise<CertificateAuthority> {
+  const parts = x509.PemConverter.decodeWithHeaders(pem);
+  const part = (type: string) => {
+    const found = parts.find((one) => one.type === type);
+    if (!found) throw new Error(`there is no ${type}`);
+    return found.rawData;
   };
+  const ca = new x509.X509Certificate(part('CERTIFICATE'));
+  const signingKey = await provider.subtle.importKey('pkcs8', part('PRIVATE KEY'), ALGORITHM, true, ['sign']);
+  const caPublicKey = await ca.publicKey.export(ALGORITHM, ['verify'], provider);
+  return authorityOf({ ca, signingKey, caPublicKey, clock: options.clock });
+}
+
+function authorityOf(issuer: Issuer): CertificateAuthority {
+  const certificate = `${issuer.ca.toString('pem')}\n`;
+  return {
+    certificate,
+    export: async () => `${certificate}${await privateKeyPem(issuer.signingKey)}`,
+    issue: (request) => issue(request, issuer),
+  };
+}
+
+async function privateKeyPem(key: CryptoKey): Promise<string> {
+  const pkcs8 = await provider.subtle.exportKey('pkcs8', key);
+  return `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`;
 }
 
 interface Issuer {
@@ -113,11 +143,7 @@ async function issue(request: CertificateRequest, issuer: Issuer): Promise<KeyAn
     },
     provider,
   );
-  const pkcs8 = await provider.subtle.exportKey('pkcs8', keys.privateKey);
-  return {
-    certificate: `${certificate.toString('pem')}\n`,
-    key: `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`,
-  };
+  return { certificate: `${certificate.toString('pem')}\n`, key: await privateKeyPem(keys.privateKey) };
 }
 
 function serialNumber(): string {

@@ -1,12 +1,14 @@
+import { createPrivateKey } from 'node:crypto';
 import { admitAll, type Admission } from '../admission/admission.ts';
 import type { Clock } from '../clock.ts';
+import type { KeyFiles } from '../key-files.ts';
 import type { Random } from '../random.ts';
 import type { Auth, Authorizer } from './auth.ts';
 import { clusterAuthenticator, staticTokenLookup, type StaticToken } from './authenticator.ts';
 import { RoleBindings, rbacAuthorizer } from './rbac.ts';
 import { reviewHandlers } from './reviews.ts';
 import { roleEscalationCheck } from './role-escalation.ts';
-import { ServiceAccountTokens } from './service-account-tokens.ts';
+import { ServiceAccountTokens, type ServiceAccountTokensOptions } from './service-account-tokens.ts';
 import type { StoredObjects } from './stored-objects.ts';
 
 export interface ClusterAuthOptions {
@@ -20,9 +22,11 @@ export interface ClusterAuthOptions {
   readonly staticTokens?: readonly StaticToken[];
   /** Issuer and default audience of ServiceAccount tokens. */
   readonly issuer?: string;
-  /** PEM of the RSA key that signs ServiceAccount tokens. Default: made when first needed. */
-  readonly serviceAccountKey?: string;
+  /** Keeps the RSA key that signs ServiceAccount tokens, so that they outlive a restart. Default: a new key at every start. */
+  readonly keyFiles?: KeyFiles;
 }
+
+const signingKeyFile = 'service-account-key.pem';
 
 export interface ClusterAuth extends Auth {
   readonly serviceAccountTokens: ServiceAccountTokens;
@@ -43,7 +47,7 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
     clock,
     random,
     ...(options.issuer ? { issuer: options.issuer } : {}),
-    ...(options.serviceAccountKey ? { signingKey: options.serviceAccountKey } : {}),
+    ...(options.keyFiles ? keptSigningKey(options.keyFiles) : {}),
   });
   const shared = { serviceAccountTokens, authorizer, staticTokens: options.staticTokens ?? [] };
   return {
@@ -63,4 +67,15 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
       clock,
     }),
   };
+}
+
+function keptSigningKey(files: KeyFiles): Pick<ServiceAccountTokensOptions, 'signingKey' | 'keepSigningKey'> {
+  const signingKey = files.read(signingKeyFile);
+  if (signingKey === undefined) return { keepSigningKey: (pem) => files.write(signingKeyFile, pem) };
+  try {
+    createPrivateKey(signingKey);
+  } catch (cause) {
+    throw new Error(`${files.path(signingKeyFile)} holds no private key`, { cause });
+  }
+  return { signingKey };
 }

@@ -22,6 +22,8 @@ export interface ServiceAccountTokensOptions {
   readonly issuer?: string;
   /** PEM of an RSA private key. Default: one is made when the first token is. */
   readonly signingKey?: string;
+  /** Is given the PEM of a key that was made, before anything is signed with it. Default: it is not kept. */
+  readonly keepSigningKey?: (pem: string) => void;
 }
 
 export interface BoundObject {
@@ -194,10 +196,11 @@ export class ServiceAccountTokens {
 
   #getKeys() {
     this.#keys ??= (async () => {
-      const { signingKey } = this.#options;
+      const { signingKey, keepSigningKey } = this.#options;
       const privateKey = signingKey
         ? createPrivateKey(signingKey)
         : (await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })).privateKey;
+      if (!signingKey) keepSigningKey?.(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
       const publicKey = createPublicKey(privateKey);
       const der = publicKey.export({ type: 'spki', format: 'der' });
       return { id: createHash('sha256').update(der).digest('base64url'), privateKey, publicKey };
