@@ -191,12 +191,15 @@ export const ClusterActiveOperand = defineKind({
       Type.Object({
         generation: Type.Integer(),
         encoding: Type.String(),
-        data: Type.String({ description: 'The manifest that was last ready with this set, for rolling back.' }),
+        data: Type.String({
+          description:
+            'The manifest that was last ready with this set, for rolling back. Without Secrets and what came from sources.',
+        }),
         sourcesHash: Type.Optional(Type.String()),
         secrets: Type.Optional(
           Type.Array(Type.Object({ namespace: Type.String(), name: Type.String() }), {
             'x-kubernetes-list-type': 'atomic',
-            description: 'Where the parts that came from Secrets are kept.',
+            description: 'Where Secrets and what came from sources are kept, piece by piece.',
           }),
         ),
       }),

@@ -13,6 +13,8 @@ export const names = {
   stamperAnnotation: 'operand.slipway.dev/stamped-for',
   /** On a ConfigMap or Secret used as a source: changes are picked up at once. */
   sourceLabel: 'operand.slipway.dev/source',
+  /** On a Secret: the set whose manifest, or part of it, it keeps for a roll-back. */
+  keptManifestLabel: 'operand.slipway.dev/manifest-of',
   /** On an Operand: lets one prune go past `maxPrunePercent`; the value is the generation it is meant for. */
   approvePruneAnnotation: 'operand.slipway.dev/approve-prune',
 } as const;

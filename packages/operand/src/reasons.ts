@@ -52,6 +52,24 @@ export const reasons: readonly ReasonExplanation[] = [
   },
   {
     kind: 'Operand',
+    reason: 'Kept',
+    meaning: 'The manifest that is in force is kept, so that a failed change can be rolled back.',
+    action: '',
+  },
+  {
+    kind: 'Operand',
+    reason: 'ManifestTooLarge',
+    meaning: 'The manifest does not fit where it is kept for a roll-back; a failed change will not be rolled back.',
+    action: 'Move parts of the manifest into ConfigMaps or Secrets and name them in spec.steadyStateFrom.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'ManifestNotKept',
+    meaning: 'The manifest could not be kept for a roll-back; the message says what refused it.',
+    action: 'Allow the operator to write Secrets in the namespace the message names, or set spec.onFailure to Hold.',
+  },
+  {
+    kind: 'Operand',
     reason: 'PruneRefused',
     meaning:
       'More objects left the set than spec.maxPrunePercent allows to prune, or all of them did because the manifest is empty.',

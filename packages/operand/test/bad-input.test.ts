@@ -10,6 +10,7 @@ import {
   configMap,
   deployment,
   installMessage,
+  noise,
   operand,
   operandCluster,
   operandWithReason,
@@ -157,25 +158,21 @@ describe('two Operands with one object', () => {
 });
 
 describe('a very large Operand', () => {
-  test('of 1.4 MB is installed, also when its manifest is to be kept for a roll-back', async () => {
+  test('of 1.4 MB is installed, and says when it cannot be kept for a roll-back', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
-    // Letters without a pattern: as large packed as unpacked.
-    let seed = 7;
-    const noise = (length: number) => {
-      let text = '';
-      while (text.length < length) {
-        seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-        text += seed.toString(36);
-      }
-      return text.slice(0, length);
-    };
-    const members = Array.from({ length: 14 }, (_, i) => configMap(`big${i}`, { text: noise(97_000) }));
+    const members = Array.from({ length: 14 }, (_, i) => configMap(`big${i}`, { text: noise(97_000, i) }));
     await client.create(operand('big', members, { onFailure: 'Rollback' }));
     const ready = await readyOperand(cluster, 'big');
     expect(ready.status?.counts).toMatchObject({ total: 14, applied: 14 });
     expect(JSON.stringify(ready.status).length).toBeLessThan(20_000);
+    const judged = await cluster.eventually('it says that it is too large to keep', async () => {
+      const found = await client.get(Operand, { name: 'big' });
+      return findCondition(found, 'RollbackPossible');
+    });
+    expect(judged).toMatchObject({ status: 'False', reason: 'ManifestTooLarge' });
+    expect(judged.message).toContain('spec.steadyStateFrom');
     // The largest change is seen like any other.
     await client.delete(ConfigMap, key('big3'));
     await cluster.eventually('big3 is back', async () => await client.get(ConfigMap, key('big3')));

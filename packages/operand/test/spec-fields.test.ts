@@ -11,6 +11,7 @@ import {
   configMap,
   deployment,
   installMessage,
+  noise,
   operand,
   operandCluster,
   operandWithReason,
@@ -368,6 +369,104 @@ describe('spec.onFailure: Rollback', () => {
   });
 });
 
+const keptSecrets = async (cluster: TestCluster) =>
+  (await Array.fromAsync(cluster.client.list(Secret, { namespace: 'default' }))).filter(
+    (secret) => secret.type === 'operand.slipway.dev/manifest',
+  );
+
+describe('spec.onFailure: Rollback with Secrets in the manifest', () => {
+  test('keeps them in a Secret and nowhere else, and goes back to them', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    const hidden = (name: string, password: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: key(name),
+      stringData: { password },
+    });
+    const wish = (password: string, state: string) => ({
+      steadyState: [configMap('a', { state }), hidden('early', password)],
+      postInstall: [hidden('late', password)],
+    });
+    const rules = [
+      {
+        kind: 'ConfigMap',
+        current: { path: '.data.state', equals: 'good' },
+        failed: { path: '.data.state', equals: 'broken' },
+      },
+    ];
+    const passwords = async () =>
+      await Promise.all(
+        ['early', 'late'].map(async (name) =>
+          Buffer.from((await client.get(Secret, key(name)))?.data?.['password'] ?? '', 'base64').toString(),
+        ),
+      );
+    const { steadyState, ...rest } = wish('canary-good', 'good');
+    await client.create(
+      operand('shop', steadyState, {
+        ...rest,
+        checkDeploymentHealth: true,
+        onFailure: 'Rollback',
+        healthRules: rules,
+      }),
+    );
+    await readyOperand(cluster, 'shop');
+    await cluster.eventually('the manifest is kept', async () => {
+      const found = await client.get(Operand, { name: 'shop' });
+      return isConditionTrue(found, 'RollbackPossible');
+    });
+    expect(await keptSecrets(cluster)).toHaveLength(1);
+    const [set] = await setsOf(cluster);
+    const open = gunzipSync(Buffer.from(set!.status!.lastReadyManifest!.data, 'base64')).toString();
+    expect(open).toContain('"a"');
+    for (const text of ['canary', Buffer.from('canary-good').toString('base64')]) {
+      expect(open).not.toContain(text);
+      expect(JSON.stringify([set, (await client.get(Operand, { name: 'shop' }))?.status])).not.toContain(text);
+    }
+
+    await client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: wish('canary-bad', 'broken') } });
+    await operandWithReason(cluster, 'shop', 'RolledBack');
+    expect(await passwords()).toEqual(['canary-good', 'canary-good']);
+    expect((await client.get(ConfigMap, key('a')))?.data).toEqual({ state: 'good' });
+
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the copy goes with the Operand', async () => (await keptSecrets(cluster)).length === 0);
+  });
+
+  test('splits what is too large for one Secret', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    for (const index of [0, 1]) {
+      const members = [0, 1].map((part) => configMap(`big${index}${part}`, { text: noise(400_000, index * 2 + part) }));
+      await client.create(
+        configMap(`source${index}`, { 'set.yaml': members.map((it) => JSON.stringify(it)).join('\n---\n') }),
+      );
+    }
+    await client.create(
+      operand('shop', [configMap('state', { state: 'good' })], {
+        checkDeploymentHealth: true,
+        onFailure: 'Rollback',
+        healthRules: [
+          { kind: 'ConfigMap', failed: { path: '.data.state', equals: 'broken' }, current: { path: '.metadata' } },
+        ],
+        steadyStateFrom: [0, 1].map((index) => ({ kind: 'ConfigMap', namespace: 'default', name: `source${index}` })),
+      }),
+    );
+    await readyOperand(cluster, 'shop');
+    await cluster.eventually('the manifest is kept', async () =>
+      isConditionTrue(await client.get(Operand, { name: 'shop' }), 'RollbackPossible'),
+    );
+    expect((await keptSecrets(cluster)).length).toBeGreaterThan(1);
+    const text = (await client.get(ConfigMap, key('big11')))?.data;
+    await changeTo(cluster, 'shop', [configMap('state', { state: 'broken' })]);
+    await operandWithReason(cluster, 'shop', 'RolledBack');
+    expect((await client.get(ConfigMap, key('big11')))?.data).toEqual(text);
+    expect((await client.get(ConfigMap, key('state')))?.data).toEqual({ state: 'good' });
+  });
+});
+
 describe('spec.onFailure: Rollback with a Secret as source', () => {
   const source = (password: string, broken = false): KubeObject => ({
     apiVersion: 'v1',
@@ -384,11 +483,6 @@ describe('spec.onFailure: Rollback with a Secret as source', () => {
     const data = (await cluster.client.get(Secret, key('hidden')))?.data?.['password'] ?? '';
     return Buffer.from(data, 'base64').toString();
   };
-  const kept = async (cluster: TestCluster) =>
-    (await Array.fromAsync(cluster.client.list(Secret, { namespace: 'default' }))).filter(
-      (secret) => secret['type'] === 'operand.slipway.dev/manifest',
-    );
-
   test('keeps it in Secrets only, goes back to it, and leaves when the source changes', async () => {
     await using cluster = await operandCluster({ controllers: 'workloads' });
     await runOperator(cluster);
@@ -413,7 +507,7 @@ describe('spec.onFailure: Rollback with a Secret as source', () => {
         set?.status?.lastReadyManifest?.sourcesHash === found?.status?.sourcesHash
       );
     });
-    await cluster.eventually('one copy is left', async () => (await kept(cluster)).length === 1);
+    await cluster.eventually('one copy is left', async () => (await keptSecrets(cluster)).length === 1);
     const stored = JSON.stringify([await setsOf(cluster), await client.get(Operand, { name: 'shop' })]);
     for (const text of ['canary', Buffer.from('canary-good').toString('base64')]) expect(stored).not.toContain(text);
     const [set] = await setsOf(cluster);
@@ -434,7 +528,7 @@ describe('spec.onFailure: Rollback with a Secret as source', () => {
     await readyOperand(cluster, 'shop');
     await client.delete(Operand, { name: 'shop' });
     await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
-    expect(await kept(cluster)).toEqual([]);
+    expect(await keptSecrets(cluster)).toEqual([]);
     expect(await passwordOf(cluster)).toBe('canary-better');
   });
 });

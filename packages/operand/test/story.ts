@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isConditionTrue, type KubeObject, type Transport, type TransportRequest } from '@slipway/kube';
 import { testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
 
@@ -111,4 +112,15 @@ export function installMessage(found: Operand): string {
 
 export async function setsOf(cluster: TestCluster): Promise<ClusterActiveOperand[]> {
   return await Array.fromAsync(cluster.client.list(ClusterActiveOperand));
+}
+
+/** Printable characters without a pattern: packed and made text again they are longer than before. */
+export function noise(length: number, seed: number): string {
+  const blocks = Array.from({ length: Math.ceil(length / 64) }, (_, i) =>
+    createHash('sha512').update(`${seed}/${i}`).digest(),
+  );
+  const bytes = Buffer.concat(blocks).subarray(0, length);
+  return Buffer.from(bytes.map((byte) => 0x23 + (byte % 0x5b)))
+    .toString('latin1')
+    .replaceAll('\\', '/');
 }

@@ -23,7 +23,7 @@ export async function installSet(
     await markStarted(run, manifest);
     const objects = manifest.steadyState.filter((object) => !stayOverridden(object, manifest, revisions));
     steady = await apply(run, objects, owners, true);
-    if (steady.state !== 'applied') return await report(run, steady, false);
+    if (steady.state !== 'applied') return await report(run, steady, revisions, false);
     await writeStatus(run, { latestInstalledSteadyStateGeneration: generation, sourcesHash: manifest.sourcesHash });
   }
   // Without a post-install part the steady state is the whole manifest and has just been applied.
@@ -33,7 +33,7 @@ export async function installSet(
     run.only = undefined;
     return await installSet(run, manifest, revisions, current);
   }
-  if (whole.state !== 'applied') return await report(run, whole, manifest.postInstall.length > 0);
+  if (whole.state !== 'applied') return await report(run, whole, revisions, manifest.postInstall.length > 0);
   const was = findCondition(run.operand, 'OperandInstalled')?.status;
   await writeStatus(run, {
     // A partial pass knows a few members only.
@@ -112,6 +112,7 @@ async function apply(
 async function report(
   run: OperandRun,
   result: SetResult,
+  revisions: Revisions,
   postInstall: boolean,
 ): Promise<'pending' | 'failed' | 'disturbed'> {
   const fields: StatusWrite = memberStatus(result.members);
@@ -121,7 +122,7 @@ async function report(
     const failures = result.members.filter((member) => member.action === 'failed');
     const text = failures.length > 0 ? failures.slice(0, 3).map(failureText).join('; ') : waitingText(result);
     const more = failures.length > 3 ? `; and ${failures.length - 3} more` : '';
-    const rollback = (overdue || broken !== undefined) && mayRollBack(run);
+    const rollback = (overdue || broken !== undefined) && mayRollBack(run, revisions);
     await writeStatus(run, {
       ...fields,
       ...(rollback
@@ -163,8 +164,13 @@ function timeLeft(run: OperandRun): number | undefined {
   return Date.parse(since) + limit * 1000 - run.context.clock.now();
 }
 
-function mayRollBack(run: OperandRun): boolean {
-  return run.operand.spec.onFailure === 'Rollback' && (run.operand.status?.latestReadyActiveOperand ?? '') !== '';
+/** There is a manifest to go back to, and it is not the one that fails. */
+function mayRollBack({ operand }: OperandRun, { ready, byName }: Revisions): boolean {
+  return (
+    operand.spec.onFailure === 'Rollback' &&
+    operand.status?.rolledBackGeneration !== operand.metadata.generation &&
+    byName.get(ready)?.object.status?.lastReadyManifest !== undefined
+  );
 }
 
 function reportDrift(run: OperandRun, result: SetResult, wasInstalled: boolean): void {

@@ -1,83 +1,146 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Secret, type DeepReadonly, type KubeObject } from '@slipway/kube';
-import { refKey, refOf } from '@slipway/manifests';
+import {
+  condition,
+  findCondition,
+  isConflict,
+  isTransient,
+  KubeError,
+  Secret,
+  type DeepReadonly,
+  type KubeObject,
+} from '@slipway/kube';
+import { groupOf, refKey, refOf, refusalText } from '@slipway/manifests';
 
 import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
+import { names } from '../names.ts';
 import { ownerReferenceTo, type Revision } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
+import { writeStatus } from './status.ts';
 
-type Objects = readonly DeepReadonly<KubeObject>[];
 type Kept = NonNullable<NonNullable<DeepReadonly<ClusterActiveOperand>['status']>['lastReadyManifest']>;
+type SecretKey = Kept['secrets'] extends readonly (infer Key)[] | undefined ? Key : never;
+
+/** The part of a manifest that is kept in one place. */
+interface Part {
+  readonly steadyState: readonly DeepReadonly<KubeObject>[];
+  readonly postInstall: readonly DeepReadonly<KubeObject>[];
+}
 
 const encoding = 'gzip+base64';
 const secretType = 'operand.slipway.dev/manifest';
-/** What a ClusterActiveOperand can hold besides its list of members, in characters. The server's limit is 1.5 MB for all of it. */
-const largestData = 1_300_000;
+/** What the server stores of one ClusterActiveOperand, with room for its metadata and conditions, in bytes. The limit is 1.5 MiB. */
+const largestSet = 1_450_000;
+/** What is put into one Secret, in bytes. The limit is 1 MiB. */
+const largestSecret = 900_000;
 
 /**
- * For rolling back: the content that was last ready, packed, on the set it belongs to. What came from a Secret is kept in a
- * Secret beside it, owned by the set: whoever may not read the source may not read the copy either.
+ * For rolling back: the content that was last ready. What is open in the Operand is kept, packed, in the status of the set it
+ * belongs to. Secrets, and whatever came from a source, are kept in Secrets owned by the set, in the namespace they are from:
+ * whoever may not read the original may not read the copy either.
  */
 export async function keepReadyManifest(run: OperandRun, manifest: Manifest, current: Revision): Promise<void> {
   if (run.operand.spec.onFailure !== 'Rollback' || manifest.rolledBack) return;
-  const { client, signal } = run.context;
   const generation = run.operand.metadata.generation ?? 0;
   const before = current.object.status?.lastReadyManifest;
-  if (before?.generation === generation && (before.sourcesHash ?? '') === manifest.sourcesHash) return;
-
-  const open = manifest.steadyState.filter((object) => originOf(object, manifest) === undefined);
-  const data = pack({ steadyState: open, postInstall: manifest.postInstall });
-  if (data.length > largestData) {
-    run.context.events.warning(
-      run.operand,
-      'ManifestNotKept',
-      `the manifest is too large to be kept for a roll-back (${data.length} characters packed); move parts of it into Secrets named by spec.steadyStateFrom`,
+  if (before?.generation === generation && (before.sourcesHash ?? '') === manifest.sourcesHash) {
+    // The process may have died before it took the older copies off.
+    if (!run.only) await dropKeptSecrets(run, current, before.secrets);
+    return;
+  }
+  const open = partOf(manifest, undefined);
+  const data = pack(open).toString('base64');
+  const size = data.length + 2 * JSON.stringify(current.live).length;
+  if (size > largestSet) {
+    if (before) await storeKept(run, current, null);
+    if (!run.only) await dropKeptSecrets(run, current);
+    await reportNotKept(
+      run,
+      'ManifestTooLarge',
+      `it takes ${size} bytes where ${largestSet} fit; move parts of it into ConfigMaps or Secrets named by spec.steadyStateFrom`,
     );
     return;
   }
-  // The copies come first, under names of their own: until the set names them, the ones before are in force.
-  const secrets: { namespace: string; name: string }[] = [];
-  for (const namespace of new Set(manifest.secretOrigins.values())) {
-    const name = `${current.name}-manifest-${generation}-${manifest.sourcesHash.slice(0, 8)}`;
-    const closed = manifest.steadyState.filter((object) => originOf(object, manifest) === namespace);
-    await client.apply(
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: {
-          namespace,
-          name,
-          ownerReferences: [{ ...ownerReferenceTo(current), blockOwnerDeletion: false }],
-        },
-        type: secretType,
-        data: { manifest: pack({ steadyState: closed, postInstall: [] }) },
-      },
-      { fieldManager: run.fieldManager, force: true, signal },
-    );
-    secrets.push({ namespace, name });
+  try {
+    // The copies come first, under names of their own: until the set names them, the ones before are in force.
+    const secrets = await keepInSecrets(run, manifest, current, `${generation}-${manifest.sourcesHash.slice(0, 8)}`);
+    await storeKept(run, current, { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets });
+    await dropKeptSecrets(run, current, secrets);
+  } catch (error) {
+    if (!(error instanceof KubeError) || isConflict(error) || isTransient(error)) throw error;
+    await reportNotKept(run, 'ManifestNotKept', refusalText(error));
+    return;
   }
-  await client.patch(
-    ClusterActiveOperand,
-    { name: current.name },
-    {
-      type: 'merge',
-      body: {
-        status: { lastReadyManifest: { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets } },
-      },
-    },
-    { subresource: 'status', signal },
-  );
-  const kept = new Set(secrets.map(({ namespace, name }) => `${namespace}/${name}`));
-  for (const old of before?.secrets ?? []) {
-    if (!kept.has(`${old.namespace}/${old.name}`)) await client.delete(Secret, old, { signal });
-  }
+  await writeStatus(run, {
+    conditions: [condition('RollbackPossible', true, 'Kept', `the manifest of generation ${generation} is kept`)],
+  });
 }
 
-/** The copies in Secrets go with a set that is deleted without its objects; otherwise the garbage collector takes them. */
-export async function dropKeptSecrets(run: OperandRun, revision: Revision): Promise<void> {
-  for (const { namespace, name } of revision.object.status?.lastReadyManifest?.secrets ?? [])
-    await run.context.client.delete(Secret, { namespace, name }, { signal: run.context.signal });
+async function keepInSecrets(
+  run: OperandRun,
+  manifest: Manifest,
+  current: Revision,
+  version: string,
+): Promise<SecretKey[]> {
+  const namespaces = [...manifest.steadyState, ...manifest.postInstall].map((object) => homeOf(object, manifest));
+  const secrets: SecretKey[] = [];
+  for (const namespace of new Set(namespaces.filter((home) => home !== undefined))) {
+    const bytes = pack(partOf(manifest, namespace));
+    for (let piece = 0; piece * largestSecret < bytes.length; piece += 1) {
+      const name = `${current.name}-manifest-${version}-${piece}`;
+      await run.context.client.apply(
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: {
+            namespace,
+            name,
+            labels: { [names.keptManifestLabel]: current.name },
+            ownerReferences: [{ ...ownerReferenceTo(current), blockOwnerDeletion: false }],
+          },
+          type: secretType,
+          data: { manifest: bytes.subarray(piece * largestSecret, (piece + 1) * largestSecret).toString('base64') },
+        },
+        { fieldManager: run.fieldManager, force: true, signal: run.context.signal },
+      );
+      secrets.push({ namespace, name });
+    }
+  }
+  return secrets;
+}
+
+async function storeKept(run: OperandRun, current: Revision, kept: Kept | null): Promise<void> {
+  await run.context.client.patch(
+    ClusterActiveOperand,
+    { name: current.name },
+    { type: 'merge', body: { status: { lastReadyManifest: kept } } },
+    { subresource: 'status', signal: run.context.signal },
+  );
+}
+
+async function reportNotKept(run: OperandRun, reason: string, why: string): Promise<void> {
+  const message = `the manifest is not kept, a failure will not be rolled back: ${why}`;
+  if (findCondition(run.operand, 'RollbackPossible')?.message !== message)
+    run.context.events.warning(run.operand, reason, message);
+  await writeStatus(run, { conditions: [condition('RollbackPossible', false, reason, message)] });
+}
+
+/**
+ * Takes off the copies a set has in Secrets, all but those to `stay`. The garbage collector takes them with their set, but not
+ * when the set is deleted without its objects.
+ */
+export async function dropKeptSecrets(
+  run: OperandRun,
+  { name }: Revision,
+  stay: readonly DeepReadonly<SecretKey>[] = [],
+): Promise<void> {
+  const { client, signal } = run.context;
+  const staying = new Set(stay.map((key) => `${key.namespace}/${key.name}`));
+  const labelSelector = { [names.keptManifestLabel]: name };
+  for await (const { metadata, type } of client.list(Secret, { labelSelector, signal })) {
+    if (type !== secretType || staying.has(`${metadata.namespace}/${metadata.name}`)) continue;
+    await client.delete(Secret, { namespace: metadata.namespace!, name: metadata.name! }, { signal });
+  }
 }
 
 /** The manifest kept with the active set, or `undefined` when there is none or part of it is gone. */
@@ -88,40 +151,47 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
   const set = name ? await client.get(ClusterActiveOperand, { name }, { signal }) : undefined;
   const kept: Kept | undefined = set?.status?.lastReadyManifest;
   if (!kept) return undefined;
-  const { steadyState, postInstall } = unpack(kept.data);
-  const closed: DeepReadonly<KubeObject>[] = [];
-  const secretOrigins = new Map<string, string>();
-  for (const at of kept.secrets ?? []) {
-    const secret = await client.get(Secret, { namespace: at.namespace, name: at.name }, { signal });
-    const data = secret?.data?.['manifest'];
-    if (data === undefined) return undefined;
-    for (const object of unpack(data).steadyState) {
-      closed.push(object);
-      secretOrigins.set(refKey(refOf(object)), at.namespace);
+  const parts = [unpack(Buffer.from(kept.data, 'base64'))];
+  const sourceNamespaces = new Map<string, string>();
+  for (const [namespace, pieces] of Map.groupBy(kept.secrets ?? [], (piece) => piece.namespace)) {
+    const bytes: Buffer[] = [];
+    for (const piece of pieces) {
+      const data = (await client.get(Secret, { namespace, name: piece.name }, { signal }))?.data?.['manifest'];
+      if (data === undefined) return undefined;
+      bytes.push(Buffer.from(data, 'base64'));
     }
+    const part = unpack(Buffer.concat(bytes));
+    for (const object of part.steadyState) sourceNamespaces.set(refKey(refOf(object)), namespace);
+    parts.push(part);
   }
-  const whole = [...steadyState, ...closed];
+  const steadyState = parts.flatMap((part) => part.steadyState);
+  const postInstall = parts.flatMap((part) => part.postInstall);
   return {
-    steadyState: whole,
+    steadyState,
     postInstall,
-    merged: mergedManifest(whole, postInstall),
+    merged: mergedManifest(steadyState, postInstall),
     sourcesHash: status?.sourcesHash ?? '',
-    secretOrigins,
+    sourceNamespaces,
     rolledBack: true,
   };
 }
 
-function originOf(object: DeepReadonly<KubeObject>, manifest: Manifest): string | undefined {
-  return manifest.secretOrigins.get(refKey(refOf(object)));
+/** The namespace whose Secrets an object is kept in; `undefined` when it may stand in a status. */
+function homeOf(object: DeepReadonly<KubeObject>, manifest: Manifest): string | undefined {
+  const source = manifest.sourceNamespaces.get(refKey(refOf(object)));
+  if (source !== undefined) return source;
+  return object.kind === 'Secret' && groupOf(object.apiVersion) === '' ? object.metadata.namespace : undefined;
 }
 
-function pack(content: { steadyState: Objects; postInstall: Objects }): string {
-  return gzipSync(JSON.stringify(content)).toString('base64');
+function partOf(manifest: Manifest, home: string | undefined): Part {
+  const isHere = (object: DeepReadonly<KubeObject>) => homeOf(object, manifest) === home;
+  return { steadyState: manifest.steadyState.filter(isHere), postInstall: manifest.postInstall.filter(isHere) };
 }
 
-function unpack(data: string): { steadyState: Objects; postInstall: Objects } {
-  return JSON.parse(gunzipSync(Buffer.from(data, 'base64')).toString('utf8')) as {
-    steadyState: Objects;
-    postInstall: Objects;
-  };
+function pack(part: Part): Buffer {
+  return gzipSync(JSON.stringify(part));
+}
+
+function unpack(bytes: Buffer): Part {
+  return JSON.parse(gunzipSync(bytes).toString('utf8')) as Part;
 }

@@ -44,7 +44,7 @@ async function wantedManifest(run: OperandRun): Promise<Manifest> {
     postInstall,
     merged: mergedManifest(steadyState, postInstall),
     sourcesHash: external.hash,
-    secretOrigins: external.secretOrigins,
+    sourceNamespaces: external.sourceNamespaces,
     rolledBack: false,
   };
 }
@@ -80,14 +80,14 @@ async function sourcesChanged(run: OperandRun): Promise<boolean> {
 interface ExternalObjects {
   readonly objects: KubeObject[];
   readonly hash: string;
-  /** See `Manifest.secretOrigins`. */
-  readonly secretOrigins: ReadonlyMap<string, string>;
+  /** See `Manifest.sourceNamespaces`. */
+  readonly sourceNamespaces: ReadonlyMap<string, string>;
 }
 
 async function readSources(run: OperandRun): Promise<ExternalObjects> {
   const sources = run.operand.spec.steadyStateFrom ?? [];
-  const secretOrigins = new Map<string, string>();
-  if (sources.length === 0) return { objects: [], hash: '', secretOrigins };
+  const sourceNamespaces = new Map<string, string>();
+  if (sources.length === 0) return { objects: [], hash: '', sourceNamespaces };
   const objects: KubeObject[] = [];
   const hash = createHash('sha256');
   for (const [index, source] of sources.entries()) {
@@ -112,11 +112,10 @@ async function readSources(run: OperandRun): Promise<ExternalObjects> {
       hash.update(name).update('\0').update(text).update('\0');
       const parsed = parseManifests(text, { source: `${field} ${name}` });
       objects.push(...parsed);
-      if (source.kind === 'Secret')
-        for (const object of parsed) secretOrigins.set(refKey(refOf(object)), source.namespace);
+      for (const object of parsed) sourceNamespaces.set(refKey(refOf(object)), source.namespace);
     }
   }
-  return { objects, hash: hash.digest('hex').slice(0, 16), secretOrigins };
+  return { objects, hash: hash.digest('hex').slice(0, 16), sourceNamespaces };
 }
 
 function decoded(data: Record<string, string> | undefined): Record<string, string> {

@@ -28,8 +28,8 @@ export interface Manifest {
   readonly merged: readonly DeepReadonly<KubeObject>[];
   /** Changes when content from outside the Operand changes; `''` when there is none. */
   readonly sourcesHash: string;
-  /** Which objects (by `refKey`) came from a Secret, and in which namespace it is: they are nobody else's to read. */
-  readonly secretOrigins: ReadonlyMap<string, string>;
+  /** Which objects (by `refKey`) came from a source, and in which namespace it is: who may not read there may not read them. */
+  readonly sourceNamespaces: ReadonlyMap<string, string>;
   /** The manifest is the last ready one, because the wanted one failed. */
   readonly rolledBack: boolean;
 }
