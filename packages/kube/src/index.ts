@@ -105,3 +105,4 @@ export type { CacheLog, CacheMetrics } from './cache/cache-observers.ts';
 export { createCache, type CacheOptions } from './cache/create-cache.ts';
 export type { RestartReason } from './reflector/failure.ts';
 export type { ReflectorTimings } from './reflector/reflector.ts';
+export { TimeSlice, yieldToLoop, type YieldToLoop } from './reflector/time-slice.ts';

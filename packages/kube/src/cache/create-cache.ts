@@ -23,7 +23,7 @@ export interface CacheOptions {
   ownWriteWaitMs?: number;
   /** How long a read waits for a kind that is not loaded yet before it fails with the reason. Default 30 000 ms. */
   loadWaitMs?: number;
-  /** Parsed objects remembered per kind; the others are parsed again when read. Default 1 000. */
+  /** Parsed objects remembered per kind, of those that are read again and again; the others are parsed when read. Default 1 000. */
   parsedObjects?: number;
   /** Freeze what is handed out, to find code that changes it. For tests: frozen objects read slower. Default false. */
   freeze?: boolean;

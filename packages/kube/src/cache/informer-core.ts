@@ -424,7 +424,7 @@ export class InformerCore implements Informer {
     const slice = new TimeSlice(this.#around.clock);
     for (const entry of entries) {
       if (selector === undefined || this.#read(entry, () => matchesLabels(this.#parsed.labels(entry), selector))) {
-        objects.push(this.#read(entry, () => (remember ? this.#parsed.get(entry) : this.#parsed.parse(entry))));
+        objects.push(this.#read(entry, () => (remember ? this.#parsed.keep(entry) : this.#parsed.parse(entry))));
       }
       if (slice.isOver) await this.#nextSlice(slice);
     }

@@ -117,12 +117,14 @@ export class ObjectDecoder {
   #keptLength(): number {
     const { cuts, metadataStart, metadataEnd } = this.#scan;
     if (this.#metadataOnly) {
-      return this.#metadataHead.length + metadataEnd - metadataStart + 1 - cutBytes(cuts, metadataStart, metadataEnd);
+      return (
+        this.#metadataHead.length + metadataEnd - metadataStart + 1 - cuts.bytesBetween(metadataStart, metadataEnd)
+      );
     }
     return (
       this.#end -
       this.#start -
-      cutBytes(cuts, this.#start, this.#end) +
+      cuts.bytesBetween(this.#start, this.#end) +
       (this.#needsType ? this.#typeMembers.length : 0)
     );
   }
@@ -149,20 +151,12 @@ export class ObjectDecoder {
     const { cuts } = this.#scan;
     let at = offset;
     let from = start;
-    for (let i = 0; i < cuts.length; i += 2) {
-      const cutStart = cuts[i]!;
+    for (let i = 0; i < cuts.size; i += 1) {
+      const cutStart = cuts.start(i);
       if (cutStart < from || cutStart >= end) continue;
       at += bytes.copy(target, at, from, cutStart);
-      from = cuts[i + 1]!;
+      from = cuts.end(i);
     }
     return at + bytes.copy(target, at, from, end);
   }
-}
-
-function cutBytes(cuts: readonly number[], start: number, end: number): number {
-  let sum = 0;
-  for (let i = 0; i < cuts.length; i += 2) {
-    if (cuts[i]! >= start && cuts[i]! < end) sum += cuts[i + 1]! - cuts[i]!;
-  }
-  return sum;
 }

@@ -3,22 +3,30 @@ import { parseAt } from '../reflector/json-bytes.ts';
 import { nothingCut, ObjectScan } from '../reflector/object-scan.ts';
 import type { Entry } from './entry.ts';
 
+/** How many objects that were read once are remembered: enough for the reads of the reconciliations that run now. */
+const passingCapacity = 64;
+
 /**
- * Parses entries when they are read and remembers the ones read lately. Two generations stand in for an exact order of
- * use: when the young one is full, what is only in the old one is forgotten.
+ * Parses entries when they are read and remembers those that are read again. An object read once is remembered for a short
+ * while only, so that a walk over everything (a start, a resync) neither pushes out the ones in use nor leaves garbage old
+ * enough to be expensive. Two generations stand in for an exact order of use: when the young one is full, what is only in
+ * the old one is forgotten.
  */
 export class ParsedObjects {
   readonly #capacity: number;
   readonly #freeze: boolean;
   readonly #scan = new ObjectScan();
+  readonly #passing: (Entry | undefined)[];
+  #passed = 0;
   #young = new Set<Entry>();
   #old = new Set<Entry>();
   #parses = 0;
 
-  /** `capacity`: objects that are remembered at least; at most twice as many. */
+  /** `capacity`: objects read more than once that are remembered at least; at most twice as many. */
   constructor(capacity: number, freeze: boolean) {
     this.#capacity = capacity;
     this.#freeze = freeze;
+    this.#passing = Array.from({ length: Math.min(passingCapacity, capacity) });
   }
 
   /** How many objects were parsed so far. */
@@ -27,13 +35,19 @@ export class ParsedObjects {
   }
 
   get(entry: Entry): DeepReadonly<KubeObject> {
-    const { parsed } = entry;
-    if (parsed !== undefined) {
-      if (!this.#young.has(entry)) this.#remember(entry);
-      return parsed as DeepReadonly<KubeObject>;
-    }
+    if (entry.parsed !== undefined) return this.keep(entry);
     const object = this.parse(entry);
     if (this.#capacity > 0) {
+      entry.parsed = object as KubeObject;
+      this.#rememberInPassing(entry);
+    }
+    return object;
+  }
+
+  /** Reads an object that will be read again, such as one of a list. */
+  keep(entry: Entry): DeepReadonly<KubeObject> {
+    const object = this.parse(entry);
+    if (this.#capacity > 0 && !this.#young.has(entry)) {
       entry.parsed = object as KubeObject;
       this.#remember(entry);
     }
@@ -77,6 +91,14 @@ export class ParsedObjects {
     const { slab, offset, length } = entry;
     this.#scan.scan(slab.bytes, offset, offset + length, nothingCut, false);
     return this.#scan;
+  }
+
+  #rememberInPassing(entry: Entry): void {
+    const slot = this.#passed % this.#passing.length;
+    const before = this.#passing[slot];
+    if (before !== undefined && !this.#young.has(before) && !this.#old.has(before)) before.parsed = undefined;
+    this.#passing[slot] = entry;
+    this.#passed += 1;
   }
 
   #remember(entry: Entry): void {

@@ -43,6 +43,51 @@ export interface CutPlan {
 
 export const nothingCut: CutPlan = { stripManagedFields: false, fields: undefined };
 
+/** Stretches that fall out of an object, in order. It is filled anew for every object, so its memory is kept. */
+export class CutList {
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  start(index: number): number {
+    return this.#starts[index]!;
+  }
+
+  end(index: number): number {
+    return this.#ends[index]!;
+  }
+
+  clear(): void {
+    this.#size = 0;
+  }
+
+  insert(start: number, end: number): void {
+    let at = this.#size;
+    while (at > 0 && this.#starts[at - 1]! > start) {
+      this.#starts[at] = this.#starts[at - 1]!;
+      this.#ends[at] = this.#ends[at - 1]!;
+      at -= 1;
+    }
+    this.#starts[at] = start;
+    this.#ends[at] = end;
+    this.#size += 1;
+  }
+
+  /** Bytes of the cuts that begin between two positions. */
+  bytesBetween(from: number, to: number): number {
+    let sum = 0;
+    for (let i = 0; i < this.#size; i += 1) {
+      const start = this.#starts[i]!;
+      if (start >= from && start < to) sum += this.#ends[i]! - start;
+    }
+    return sum;
+  }
+}
+
 /**
  * Finds the header of an object in its bytes: where metadata is, the few fields the cache works with, and what to cut. It
  * follows the structure, so a label called `name` or a spec with a `metadata` in it does not confuse it. One instance is
@@ -58,8 +103,7 @@ export class ObjectScan {
   hasKind = false;
   version: Version = '';
   generation = 0;
-  /** Start and end of each cut, in order. */
-  readonly cuts: number[] = [];
+  readonly cuts = new CutList();
   #nameStart = 0;
   #nameEnd = 0;
   #namespaceStart = 0;
@@ -100,7 +144,7 @@ export class ObjectScan {
     this.hasKind = false;
     this.version = '';
     this.generation = 0;
-    this.cuts.length = 0;
+    this.cuts.clear();
     this.#nameEnd = 0;
     this.#namespaceEnd = 0;
     this.#uidEnd = 0;
@@ -265,10 +309,10 @@ class MemberRun {
     return true;
   }
 
-  keep(end: number, cuts: number[]): void {
+  keep(end: number, cuts: CutList): void {
     if (this.cutStart >= 0) {
       // Cuts of inner objects of this member were recorded already: this one comes before them.
-      insertCut(cuts, this.cutStart, this.keyStart - 1);
+      cuts.insert(this.cutStart, this.keyStart - 1);
       this.cutStart = -1;
     }
     this.keptEnd = end;
@@ -281,20 +325,10 @@ class MemberRun {
   }
 
   /** Position after the closing brace. */
-  close(cuts: number[]): number {
-    if (this.cutStart >= 0) insertCut(cuts, this.keptEnd >= 0 ? this.keptEnd : this.cutStart, this.at);
+  close(cuts: CutList): number {
+    if (this.cutStart >= 0) cuts.insert(this.keptEnd >= 0 ? this.keptEnd : this.cutStart, this.at);
     return this.at + 1;
   }
-}
-
-function insertCut(cuts: number[], start: number, end: number): void {
-  let at = cuts.length;
-  if (at === 0 || cuts[at - 2]! < start) {
-    cuts.push(start, end);
-    return;
-  }
-  while (at > 0 && cuts[at - 2]! > start) at -= 2;
-  cuts.splice(at, 0, start, end);
 }
 
 function isOneOf(fields: readonly Uint8Array[], bytes: Buffer, keyStart: number, keyLength: number): boolean {

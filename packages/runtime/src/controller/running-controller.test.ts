@@ -19,6 +19,36 @@ function configMap(name: string, more: Partial<ConfigMap['metadata']> = {}): Con
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels, ...more } };
 }
 
+test('a long backlog of reconciliations that wait for nothing lets the event loop turn', async () => {
+  await using cluster = await startCluster({ controllers: 'none' });
+  const client = createClient({ transport: cluster.transport, fieldManager: 'test' });
+  const count = 12;
+  for (let i = 0; i < count; i += 1) await client.create(configMap(`c${i}`));
+  let runs = 0;
+  let runsAtNextTurn = 0;
+  const done = Promise.withResolvers<void>();
+  await using _manager = await startManager({
+    cluster: { transport: cluster.transport },
+    log: memoryLogger(),
+    controllers: [
+      controller({
+        name: 'busy',
+        for: ConfigMap,
+        scope,
+        reconcile({ clock: time }) {
+          if (runs === 0) setImmediate(() => void (runsAtNextTurn = runs));
+          runs += 1;
+          for (const end = time.now() + 3; time.now() < end;);
+          if (runs === count) done.resolve();
+        },
+      }),
+    ],
+  });
+  await done.promise;
+  expect(runsAtNextTurn).toBeGreaterThan(0);
+  expect(runsAtNextTurn).toBeLessThan(count);
+});
+
 describe('a running controller', () => {
   let clock: VirtualClock;
   let cluster: TestCluster;

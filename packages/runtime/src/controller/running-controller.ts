@@ -11,10 +11,13 @@ import {
   parseKey,
   type Random,
   type Timer,
+  TimeSlice,
+  yieldToLoop,
 } from '@slipway/kube';
 import {
   type Context,
   context as activeContext,
+  isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -47,6 +50,11 @@ export interface ControllerEnvironment {
   events: EventRecorder;
 }
 
+interface Run {
+  readonly key: string;
+  readonly end: AbortController;
+}
+
 /**
  * A controller at work. `declare` tells the caches what it reads, `startSources` lets changes fill the queue (also while
  * another process leads), `startWorkers` begins to reconcile, `stop` ends it.
@@ -62,13 +70,16 @@ export class RunningController {
   readonly #informers: Informer[] = [];
   readonly #undo: (() => void)[] = [];
   readonly #sourcesEnd = new AbortController();
-  readonly #running = new Map<string, AbortController>();
+  readonly #slice: TimeSlice;
+  /** What each worker is doing; a slot per worker. */
+  readonly #runs: (Run | undefined)[] = [];
   #workers: Promise<void>[] = [];
   #resyncTimer: Timer | undefined;
 
   constructor(controller: Controller, environment: ControllerEnvironment) {
     this.controller = controller;
     this.#environment = environment;
+    this.#slice = new TimeSlice(environment.clock);
     this.#cluster = this.#clusterNamed(controller.cluster ?? mainCluster);
     this.#log = environment.log.with({ controller: controller.name });
     this.#metrics = environment.metrics.controller(controller.name);
@@ -100,7 +111,7 @@ export class RunningController {
 
   /** Keys that are being reconciled. */
   get runningKeys(): string[] {
-    return [...this.#running.keys()];
+    return this.#runs.flatMap((run) => run?.key ?? []);
   }
 
   /** Lets events fill the queue. Nothing is reconciled yet. */
@@ -143,8 +154,9 @@ export class RunningController {
 
   /** Begins to reconcile. */
   startWorkers(): void {
+    this.#slice.renew();
     this.#log.info('starting workers', { count: this.controller.concurrency });
-    this.#workers = Array.from({ length: this.controller.concurrency }, () => this.#work());
+    this.#workers = Array.from({ length: this.controller.concurrency }, (_, worker) => this.#work(worker));
   }
 
   /** No more events; what is queued stays. */
@@ -164,7 +176,7 @@ export class RunningController {
   abort(reason: Error): void {
     this.stopSources();
     this.queue.shutDown({ drain: false });
-    for (const run of this.#running.values()) run.abort(reason);
+    for (const run of this.#runs) run?.end.abort(reason);
   }
 
   #clusterNamed(name: string = this.#cluster.name): ClusterView {
@@ -215,21 +227,26 @@ export class RunningController {
     });
   }
 
-  async #work(): Promise<void> {
+  async #work(worker: number): Promise<void> {
     for (;;) {
       const item = await this.queue.take();
       if (!item) return;
       this.#metrics.workerStarted();
       try {
-        await this.#run(item);
+        await this.#run(item, worker);
       } finally {
         this.#metrics.workerFinished();
         this.queue.done(item);
       }
+      // Reconciliations that wait for nothing follow each other without a turn of the event loop; leases and probes need one.
+      if (this.#slice.isOver) {
+        await new Promise<void>(yieldToLoop);
+        this.#slice.renew();
+      }
     }
   }
 
-  async #run(item: QueueItem): Promise<void> {
+  async #run(item: QueueItem, worker: number): Promise<void> {
     const { clock, random, tracer } = this.#environment;
     const { reconcileTimeoutMs } = this.controller;
     const key = parseKey(item.key);
@@ -245,7 +262,7 @@ export class RunningController {
     const end = new AbortController();
     // Every request of the reconciliation listens to it; there is no leak to be warned of.
     setMaxListeners(0, end.signal);
-    this.#running.set(item.key, end);
+    this.#runs[worker] = { key: item.key, end };
     let timedOut = false;
     const timer =
       reconcileTimeoutMs === undefined
@@ -283,7 +300,7 @@ export class RunningController {
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
     } finally {
       timer?.cancel();
-      this.#running.delete(item.key);
+      this.#runs[worker] = undefined;
       const now = clock.now();
       span.setAttribute('slipway.result', outcome);
       span.end(now);
@@ -315,6 +332,8 @@ export class RunningController {
       },
       parent,
     );
+    // Without a tracing SDK there is no trace, and nothing to carry along.
+    if (!isSpanContextValid(span.spanContext())) return { span, spanContext: ROOT_CONTEXT };
     const spanContext = trace.setSpan(ROOT_CONTEXT, span);
     tracer.startSpan('queue wait', { startTime: item.readyAt }, spanContext).end(startedAt);
     return { span, spanContext };

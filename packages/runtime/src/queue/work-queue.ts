@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@slipway/kube';
 
 import { Heap, type HeapNode } from './heap.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import { RunningKeys } from './running-keys.ts';
 
 /** Priority of keys that come from a first load, a reload or a resync. Fresh changes have 0. */
 export const lowPriority = -100;
@@ -75,7 +76,7 @@ export class WorkQueue {
   readonly #metrics: QueueMetrics | undefined;
 
   readonly #pending = new Map<string, Pending>();
-  readonly #running = new Map<string, number>();
+  readonly #running = new RunningKeys();
   readonly #ready = new Heap<Pending>((a, b) => a.rank < b.rank || (a.rank === b.rank && a.sequence < b.sequence));
   readonly #delayed = new Heap<Pending>((a, b) => a.dueAt < b.dueAt);
   readonly #workers: ((item: QueueItem | undefined) => void)[] = [];
@@ -112,14 +113,14 @@ export class WorkQueue {
   unfinishedWorkMs(): number {
     const now = this.#clock.now();
     let sum = 0;
-    for (const startedAt of this.#running.values()) sum += now - startedAt;
+    for (const startedAt of this.#running.starts) sum += now - startedAt;
     return sum;
   }
 
   longestRunningMs(): number {
     const now = this.#clock.now();
     let longest = 0;
-    for (const startedAt of this.#running.values()) longest = Math.max(longest, now - startedAt);
+    for (const startedAt of this.#running.starts) longest = Math.max(longest, now - startedAt);
     return longest;
   }
 
@@ -186,9 +187,8 @@ export class WorkQueue {
 
   /** The worker is finished with a key it took. */
   done(item: Pick<QueueItem, 'key'>): void {
-    const startedAt = this.#running.get(item.key);
+    const startedAt = this.#running.end(item.key);
     if (startedAt === undefined) throw new Error(`queue: done('${item.key}') without take()`);
-    this.#running.delete(item.key);
     this.#metrics?.finished(this.#clock.now() - startedAt);
     const waiting = this.#pending.get(item.key);
     if (waiting?.state === 'blocked') {
@@ -296,7 +296,7 @@ export class WorkQueue {
       if (!entry) break;
       this.#pending.delete(entry.key);
       const now = this.#clock.now();
-      this.#running.set(entry.key, now);
+      this.#running.begin(entry.key, now);
       this.#metrics?.depth(entry.priority, -1);
       this.#metrics?.taken(now - entry.readyAt, entry.priority);
       const { key, priority, readyAt, causes } = entry;
