@@ -3,6 +3,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { operatorPackages, type OperatorPackage } from '@slipway/cli';
 import { build, type Plugin } from 'esbuild';
 
+import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
+
 const root = resolve(import.meta.dirname, '..', '..');
 
 export interface BundleOptions {
@@ -39,7 +41,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     banner: {
       js: "#!/usr/bin/env node\nimport{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [ownFolders(operators)],
+    plugins: [ownFolders(operators), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
   await copyManifests(operators, directory);

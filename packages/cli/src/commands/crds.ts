@@ -44,14 +44,20 @@ export async function installCrds(
   operators: readonly OperatorDescription[],
   { clock, signal }: Pick<Terminal, 'clock' | 'signal'>,
 ): Promise<void> {
-  for (const kind of operators.flatMap((operator) => operator.kinds)) {
-    const definition = toCustomResourceDefinition(kind);
-    await client.apply(definition, { fieldManager: 'slipway', signal });
-    const key = { name: definition.metadata.name! };
-    while (!isConditionTrue(await client.get(CustomResourceDefinition, key, { signal }), 'Established')) {
-      await sleep(clock, establishedPollMs, signal);
-    }
-  }
+  const kinds = operators.flatMap((operator) => operator.kinds);
+  await Promise.all(
+    kinds.map(async (kind) => {
+      const definition = toCustomResourceDefinition(kind);
+      let live: CustomResourceDefinition | undefined = await client.apply(definition, {
+        fieldManager: 'slipway',
+        signal,
+      });
+      while (!isConditionTrue(live, 'Established')) {
+        await sleep(clock, establishedPollMs, signal);
+        live = await client.get(CustomResourceDefinition, { name: definition.metadata.name! }, { signal });
+      }
+    }),
+  );
 }
 
 /** Fails with what to do when a kind is not installed. */

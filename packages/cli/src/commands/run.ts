@@ -34,8 +34,11 @@ export async function runCommand(
   log.info('starting', { version, cluster: cluster.origin, operators: operators.map((operator) => operator.name) });
   if (flags.verbose) for (const setting of inForce) log.info('setting', { ...setting });
   if (flags.installCrds) await installCrds(cluster.client, operators, terminal);
+  // Both at a time, but what is not installed is said first: nobody can be allowed to list it.
+  const permissions = requirePermissions(cluster.client, operators, terminal.signal);
+  permissions.catch(() => undefined);
   await requireCrds(cluster.client, operators, terminal.signal);
-  await requirePermissions(cluster.client, operators, terminal.signal);
+  await permissions;
   await using manager = await listening(
     startManager({
       name: 'slipway',
@@ -60,7 +63,6 @@ export async function runCommand(
   );
   await Promise.race([manager.stopped, aborted(terminal.signal)]);
   await manager.stop();
-  log.info('stopped');
 }
 
 async function listening(starting: Promise<Manager>): Promise<Manager> {
@@ -82,18 +84,19 @@ async function requirePermissions(
   operators: readonly OperatorDescription[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const operator of operators) {
-    const checks = operator.kinds.flatMap((kind) =>
+  const checks = operators.flatMap((operator) =>
+    operator.kinds.flatMap((kind) =>
       ['list', 'watch'].map(async (verb) => {
         const { allowed } = await client.canI({ verb, group: kind.group, resource: kind.plural }, { signal });
-        return allowed ? undefined : `${verb} ${kind.plural}.${kind.group}`;
+        return { allowed, operator: operator.name, text: `${verb} ${kind.plural}.${kind.group}` };
       }),
-    );
-    const denied = (await Promise.all(checks)).filter((text) => text !== undefined);
-    if (denied.length === 0) continue;
-    throw new CliError(`not allowed to ${denied.join(', ')}`, {
-      hint: `grant what the operator needs: slipway rbac ${operator.name} | kubectl apply -f -`,
-      exitCode: exitCodes.notAllowed,
-    });
-  }
+    ),
+  );
+  const denied = (await Promise.all(checks)).filter(({ allowed }) => !allowed);
+  if (denied.length === 0) return;
+  const lacking = [...new Set(denied.map(({ operator }) => operator))];
+  throw new CliError(`not allowed to ${denied.map(({ text }) => text).join(', ')}`, {
+    hint: `grant what is needed: slipway rbac ${lacking.join(' ')} | kubectl apply -f -`,
+    exitCode: exitCodes.notAllowed,
+  });
 }
