@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { clusterAdmission } from './admission/cluster-admission.ts';
 import { WebhookClient, type ServiceResolver } from './admission/webhook-client.ts';
 import type { UserInfo } from './auth/auth.ts';
@@ -6,6 +5,7 @@ import type { StaticToken } from './auth/authenticator.ts';
 import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
+import { loadCel } from './cel/late-cel.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { createPki } from './cluster-pki.ts';
 import {
@@ -19,7 +19,6 @@ import { expireEvents } from './event-expiry.ts';
 import { Faults, type FaultRule, type Interceptor } from './faults.ts';
 import { listen, type Listener } from './http/http-server.ts';
 import { inProcessTransport, type InProcessOptions, type InProcessTransport } from './in-process.ts';
-import { keyFilesIn } from './key-files.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { localClient } from './local-client.ts';
 import { applyManifests, readManifests, type Manifest } from './manifests.ts';
@@ -28,7 +27,6 @@ import { systemRandom, type Random } from './random.ts';
 import { ApiServer } from './server.ts';
 import { createMissing, createStartUpObjects } from './start-up-objects.ts';
 import { keyOf } from './store/entry.ts';
-import { sqliteStorage } from './store/sqlite-storage.ts';
 import type { ChangeType } from './store/storage.ts';
 import { Store, type HistoryOptions } from './store/store.ts';
 
@@ -129,15 +127,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   // Whatever fails from here on, a data directory is free again and no controller goes on.
   await using starting = new AsyncDisposableStack();
   const registry = builtinRegistry();
+  const kept = options.dataDir ? await openDataDir(options.dataDir, options.durability ?? 'process') : undefined;
   const store = new Store({
     clock,
     ...(options.history ? { history: options.history } : {}),
-    ...(options.dataDir
-      ? { storage: sqliteStorage({ directory: options.dataDir, survive: options.durability ?? 'process' }) }
-      : {}),
+    ...(kept ? { storage: kept.storage } : {}),
   });
   starting.defer(() => store.close());
-  const keyFiles = options.dataDir ? { keyFiles: keyFilesIn(options.dataDir) } : {};
+  const keyFiles = kept ? { keyFiles: kept.keyFiles } : {};
+  // Kinds, policies and webhooks of an earlier start may hold expressions.
+  if (kept && store.revision > 0) await loadCel();
   const faults = new Faults(clock);
   const objects = {
     lookup: (storageId: string, namespace: string | undefined, name: string) =>
@@ -213,7 +212,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     transport,
     transportFor: (forWhom) => inProcessTransport(server, forWhom),
     kubeconfig,
-    writeKubeconfig: (path) => writeFile(path, kubeconfig, { mode: 0o600 }),
+    async writeKubeconfig(path) {
+      const { writeFile } = await import('node:fs/promises');
+      await writeFile(path, kubeconfig, { mode: 0o600 });
+    },
     server,
     get revision() {
       return store.revision;
@@ -230,4 +232,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Loaded only when asked for: most clusters live in memory. */
+async function openDataDir(directory: string, survive: 'process' | 'power') {
+  const [{ sqliteStorage }, { keyFilesIn }] = await Promise.all([
+    import('./store/sqlite-storage.ts'),
+    import('./key-files.ts'),
+  ]);
+  return { storage: sqliteStorage({ directory, survive }), keyFiles: keyFilesIn(directory) };
 }

@@ -1,4 +1,3 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, type StatusBody } from './api-error.ts';
 import { adminUser } from './auth/auth.ts';
@@ -17,12 +16,18 @@ export async function readManifests(manifests: readonly Manifest[]): Promise<Api
     else if (manifest.includes('\n')) objects.push(...(await objectsIn(manifest, 'the given YAML')));
     else
       for (const file of await filesAt(manifest))
-        objects.push(...(await objectsIn(await readFile(file, 'utf8'), file)));
+        objects.push(...(await objectsIn(await (await files()).readFile(file, 'utf8'), file)));
   }
   return objects;
 }
 
+/** Not every cluster reads files when it starts. */
+function files() {
+  return import('node:fs/promises');
+}
+
 async function filesAt(path: string): Promise<string[]> {
+  const { readdir, stat } = await files();
   if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).toSorted();
   return names.map((name) => join(path, name));

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { admitAll, type Admission } from './admission/admission.ts';
 import { ApiError, internalError, notFound } from './api-error.ts';
 import { permissiveAuth, type Auth, type Credentials, type UserInfo } from './auth/auth.ts';
+import { loadCel } from './cel/late-cel.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { ConnectionLost, Faults, type FaultEffects } from './faults.ts';
 import { bodyLimit, tooLarge } from './http/body-limit.ts';
@@ -18,6 +18,7 @@ import type { Answer } from './request/answer.ts';
 import type { Core, ResourceRequest } from './request/core.ts';
 import { dispatch, verbOf } from './request/dispatch.ts';
 import type { Resource } from './resource.ts';
+import { loadYaml } from './schema/yaml-text.ts';
 import type { Store } from './store/store.ts';
 
 /** A request as any transport hands it to the server. */
@@ -234,6 +235,8 @@ export class ApiServer {
       warnings,
       staleBy: effects.staleBy,
     };
+    const loading = loadWhatIsNeeded(request, route);
+    if (loading) await loading;
     const answer: Answer = await dispatch(this.#core, described, verb, route.watch);
     return render(answer, representation, this.#core.clock);
   }
@@ -249,9 +252,23 @@ export class ApiServer {
   }
 }
 
+/** Groups whose objects hold expressions, or rules that do. */
+const groupsWithExpressions = new Set(['apiextensions.k8s.io', 'admissionregistration.k8s.io']);
+
+/** What many clusters never use is loaded by the first request that may need it. */
+function loadWhatIsNeeded(
+  { method, headers }: ApiRequest,
+  { group }: { readonly group: string },
+): Promise<unknown> | undefined {
+  if (method === 'GET') return undefined;
+  const yaml = String(headers['content-type'] ?? '').includes('yaml') ? loadYaml() : undefined;
+  const cel = groupsWithExpressions.has(group) ? loadCel() : undefined;
+  return yaml && cel ? Promise.all([yaml, cel]) : (yaml ?? cel);
+}
+
 function commonHeaders(warnings: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {
-    'audit-id': randomUUID(),
+    'audit-id': systemRandom.uuid(),
     'cache-control': 'no-cache, private',
   };
   const unique = [...new Set(warnings)];

@@ -1,4 +1,5 @@
-import { RuleCompiler, type CompiledRule } from '../cel/environment.ts';
+import type { CompiledRule, RuleCompiler } from '../cel/environment.ts';
+import { ruleCompiler } from '../cel/late-cel.ts';
 import { registerAuthorizer, withAccess, type Access } from './authorizer-library.ts';
 
 export interface MatchCondition {
@@ -23,7 +24,7 @@ export function compileExpression(text: string, result: 'bool' | 'string' | 'dyn
   const key = `${result} ${text}`;
   let rule = compiled.get(key);
   if (!rule) {
-    compiler ??= new RuleCompiler([], registerAuthorizer);
+    compiler ??= ruleCompiler([], registerAuthorizer);
     rule = compiler.compile(text, { variables: VARIABLES, result });
     compiled.set(key, rule);
     if (compiled.size > REMEMBERED) {

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { forbiddenAnswer, unauthorized } from '../http/denials.ts';
 import { badRequest } from '../api-error.ts';
 import { adminUser, type Authenticator, type Authorizer, type Credentials, type UserInfo } from './auth.ts';
 import { serviceAccountGroups, type ServiceAccountTokens } from './service-account-tokens.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 export interface StaticToken {
   readonly token: string;
@@ -40,7 +40,7 @@ export function staticTokenLookup(tokens: readonly StaticToken[]): (token: strin
   const known = tokens.map((each) => ({ ...each, digest: digest(each.token) }));
   return (token) => {
     const wanted = digest(token);
-    const found = known.find((each) => timingSafeEqual(each.digest, wanted));
+    const found = known.find((each) => nodeCrypto().timingSafeEqual(each.digest, wanted));
     return found && withAuthenticated({ name: found.user, uid: found.uid, groups: found.groups ?? [] });
   };
 }
@@ -104,7 +104,7 @@ export function clusterAuthenticator(options: AuthenticatorOptions): Authenticat
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return nodeCrypto().createHash('sha256').update(text).digest();
 }
 
 function withAuthenticated(user: UserInfo): UserInfo {

@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import { admitAll, type Admission } from '../admission/admission.ts';
 import type { Clock } from '../clock.ts';
 import type { KeyFiles } from '../key-files.ts';
@@ -10,6 +9,7 @@ import { reviewHandlers } from './reviews.ts';
 import { roleEscalationCheck } from './role-escalation.ts';
 import { ServiceAccountTokens, type ServiceAccountTokensOptions } from './service-account-tokens.ts';
 import type { StoredObjects } from './stored-objects.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 export interface ClusterAuthOptions {
   readonly objects: StoredObjects;
@@ -73,7 +73,7 @@ function keptSigningKey(files: KeyFiles): Pick<ServiceAccountTokensOptions, 'sig
   const signingKey = files.read(signingKeyFile);
   if (signingKey === undefined) return { keepSigningKey: (pem) => files.write(signingKeyFile, pem) };
   try {
-    createPrivateKey(signingKey);
+    nodeCrypto().createPrivateKey(signingKey);
   } catch (cause) {
     throw new Error(`${files.path(signingKeyFile)} holds no private key`, { cause });
   }

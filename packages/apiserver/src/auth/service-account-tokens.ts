@@ -1,18 +1,11 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  sign,
-  verify,
-  type KeyObject,
-} from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock } from '../clock.ts';
 import type { ApiObject } from '../object.ts';
 import type { Random } from '../random.ts';
 import type { UserInfo } from './auth.ts';
 import type { StoredObjects } from './stored-objects.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 export interface ServiceAccountTokensOptions {
   readonly objects: StoredObjects;
@@ -109,7 +102,7 @@ export class ServiceAccountTokens {
     };
     const keys = await this.#getKeys();
     const payload = `${encode({ alg: 'RS256', kid: keys.id })}.${encode(claims)}`;
-    const signature = sign('RSA-SHA256', Buffer.from(payload), keys.privateKey).toString('base64url');
+    const signature = nodeCrypto().sign('RSA-SHA256', Buffer.from(payload), keys.privateKey).toString('base64url');
     return { token: `${payload}.${signature}`, expirationTimestamp: claims.exp * 1_000 };
   }
 
@@ -174,7 +167,12 @@ export class ServiceAccountTokens {
       const keys = await this.#getKeys();
       const isGenuine =
         alg === 'RS256' &&
-        verify('RSA-SHA256', Buffer.from(`${header}.${payload}`), keys.publicKey, Buffer.from(signature, 'base64url'));
+        nodeCrypto().verify(
+          'RSA-SHA256',
+          Buffer.from(`${header}.${payload}`),
+          keys.publicKey,
+          Buffer.from(signature, 'base64url'),
+        );
       return isGenuine ? (JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims) : undefined;
     } catch {
       return undefined;
@@ -197,6 +195,7 @@ export class ServiceAccountTokens {
   #getKeys() {
     this.#keys ??= (async () => {
       const { signingKey, keepSigningKey } = this.#options;
+      const { createHash, createPrivateKey, createPublicKey, generateKeyPair } = nodeCrypto();
       const privateKey = signingKey
         ? createPrivateKey(signingKey)
         : (await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })).privateKey;

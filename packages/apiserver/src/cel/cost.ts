@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Schema } from '../schema/schema.ts';
-import { escapedName } from './value-types.ts';
+import { escapedName } from './escaped-name.ts';
 
 /** The most one rule may cost by estimate, counted over all places it applies to in the largest object. */
 export const costLimit = 10_000_000;

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Schema } from '../schema/schema.ts';
-import { escapedName } from './value-types.ts';
+import { escapedName } from './escaped-name.ts';
 
 type Scope = ReadonlyMap<string, Schema | undefined>;
 

@@ -2,26 +2,10 @@ import { evaluate, type Environment } from '@marcbachmann/cel-js';
 import { asObject } from '../kinds/json-access.ts';
 import type { Json, JsonObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
+import { escapedName } from './escaped-name.ts';
 
 const timestampType = 'google.protobuf.Timestamp';
 const durationType = 'google.protobuf.Duration';
-
-const reservedWords = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
-
-/** How a property is written in expressions, where its name is no identifier: `a-b` is `a__dash__b`. */
-export function escapedName(name: string): string | undefined {
-  if (reservedWords.has(name)) return `__${name}__`;
-  const escaped = name
-    .replaceAll('__', '__underscores__')
-    .replaceAll('.', '__dot__')
-    .replaceAll('-', '__dash__')
-    .replaceAll('/', '__slash__');
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined;
-}
 
 /** Objects of one schema node, as expressions see them. */
 type ObjectClass = new () => Record<string, unknown>;

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Resource, StrategyContext } from '../resource.ts';
 import { readScale, writeScale } from '../kinds/scale.ts';
 import { resourcesOfCrd } from './custom-resources.ts';
 import { widgetCrd } from './widget-fixture.ts';
+import { loadCel } from '../cel/late-cel.ts';
+
+beforeAll(() => loadCel());
 
 const context = {} as StrategyContext;
 const [v1, v2] = resourcesOfCrd(widgetCrd()) as [Resource, Resource];

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Resource, StrategyContext } from '../resource.ts';
 import { crdStrategy } from './crd-strategy.ts';
 import { resourcesOfCrd } from './custom-resources.ts';
 import { widgetCrd } from './widget-fixture.ts';
+import { loadCel } from '../cel/late-cel.ts';
+
+beforeAll(() => loadCel());
 
 const context = {} as StrategyContext;
 const [v1] = resourcesOfCrd(widgetCrd()) as [Resource];

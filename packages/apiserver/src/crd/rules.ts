@@ -1,5 +1,6 @@
 import type { FieldError } from '../api-error.ts';
-import { RuleCompiler, type CompiledRule } from '../cel/environment.ts';
+import type { CompiledRule, RuleCompiler } from '../cel/environment.ts';
+import { ruleCompiler } from '../cel/late-cel.ts';
 import { duplicate, printValue, required } from '../kinds/field-errors.ts';
 import { asObject, sameValue } from '../kinds/json-access.ts';
 import type { ApiObject, Json } from '../object.ts';
@@ -65,7 +66,7 @@ function prepare(schema: Schema): Prepared {
   const made: Prepared = {
     root,
     hasRules: hasRules(root),
-    compiler: () => (compiler ??= new RuleCompiler([root])),
+    compiler: () => (compiler ??= ruleCompiler([root])),
     compiled: new Map(),
     busy: new Map(),
   };

@@ -1,6 +1,6 @@
 import type { FieldError } from '../api-error.ts';
 import { costLimit, costText, estimatedCost, unboundedItems } from '../cel/cost.ts';
-import { RuleCompiler } from '../cel/environment.ts';
+import { ruleCompiler } from '../cel/late-cel.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../kinds/field-errors.ts';
 import { asList, asObject, asObjects, asText } from '../kinds/json-access.ts';
 import type { Json, JsonObject } from '../object.ts';
@@ -291,7 +291,7 @@ function unknownMember(value: Json, schema: Schema): string | undefined {
 function celErrors(source: JsonObject, path: string): FieldError[] {
   const root = ruleSchema(rootSchema({ schema: { openAPIV3Schema: source } }));
   if (!hasRules(root)) return [];
-  const compiler = new RuleCompiler([root]);
+  const compiler = ruleCompiler([root]);
   const errors: FieldError[] = [];
   const visit = (node: JsonObject, schema: Schema, at: string, cardinality: number, uncorrelated: string): void => {
     const sources = asObjects(node['x-kubernetes-validations']);

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { asObject } from '../kinds/json-access.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { StrategyContext } from '../resource.ts';
 import { acceptNames, crdStrategy } from './crd-strategy.ts';
 import { widgetCrd } from './widget-fixture.ts';
+import { loadCel } from '../cel/late-cel.ts';
+
+beforeAll(() => loadCel());
 
 const context = {} as StrategyContext;
 

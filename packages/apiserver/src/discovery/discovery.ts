@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { JsonObject } from '../object.ts';
 import type { Registry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
 import { apiVersionOf } from '../request/versions.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 /** The groups and versions of a registry, in the order discovery shows them. */
 export interface ServedGroup {
@@ -112,7 +112,7 @@ function legacyRow(resource: Resource): JsonObject {
 /** Changes when objects are stored in another version; the same construction as the real server's. */
 function storageHash(resource: Resource): string {
   const text = `${resource.group}/${resource.storageVersion}/${resource.kind}`;
-  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
+  return nodeCrypto().createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
 /** The aggregated form of `/api` (core group only) and `/apis` (all others). */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -8,6 +7,7 @@ import { bodyLimit, tooLarge } from './body-limit.ts';
 import { notImplemented } from './misses.ts';
 import { nodeHttp, nodeHttps } from './node-http.ts';
 import { renderStatus } from './render.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 const watchQueueLimit = 16 * 1024 * 1024;
 const discardLimit = 64 * 1024 * 1024;
@@ -157,6 +157,6 @@ function certificateOf(incoming: IncomingMessage): Pick<ApiRequest, 'clientCerti
   const { subject, raw } = socket.getPeerCertificate();
   if (!subject?.CN) return {};
   const organizations = subject.O === undefined ? [] : Array.isArray(subject.O) ? (subject.O as string[]) : [subject.O];
-  const sha256 = createHash('sha256').update(raw).digest('hex');
+  const sha256 = nodeCrypto().createHash('sha256').update(raw).digest('hex');
   return { clientCertificate: { commonName: String(subject.CN), organizations, sha256 } };
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   aggregated,
   coreVersions,
@@ -16,6 +15,7 @@ import { methodNotAllowed, pathNotFound, resourceNotFound } from './misses.ts';
 import { negotiate, parseAccept } from './negotiate.ts';
 import { renderJson } from './render.ts';
 import { versionDocument } from './version.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 type Handler = (request: ApiRequest, path: string, query: URLSearchParams) => Promise<ApiResponse>;
 
@@ -37,7 +37,7 @@ export function otherPaths(core: Core): Handler {
     let entry = cache.get(name);
     if (!entry) {
       const bytes = Buffer.from(`${JSON.stringify(make())}\n`);
-      entry = { bytes, etag: `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"` };
+      entry = { bytes, etag: `"${nodeCrypto().createHash('sha512').update(bytes).digest('hex').toUpperCase()}"` };
       cache.set(name, entry);
     }
     return entry;

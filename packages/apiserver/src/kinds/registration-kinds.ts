@@ -1,7 +1,8 @@
 import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
-import { RuleCompiler } from '../cel/environment.ts';
+import type { RuleCompiler } from '../cel/environment.ts';
+import { ruleCompiler } from '../cel/late-cel.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
@@ -107,7 +108,7 @@ let compiler: RuleCompiler | undefined;
 function expressionErrors(expression: string, field: string, result: 'bool' | 'string' = 'bool'): FieldError[] {
   if (!expression.trim()) return [required(field)];
   if (/\bauthorizer\b/.test(expression)) return [];
-  compiler ??= new RuleCompiler();
+  compiler ??= ruleCompiler();
   const { error } = compiler.compile(expression, {
     variables: {
       object: 'dyn',

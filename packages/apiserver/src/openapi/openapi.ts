@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { servedGroups } from '../discovery/discovery.ts';
 import { ApiError } from '../api-error.ts';
 import { methodNotAllowed } from '../http/misses.ts';
@@ -11,6 +10,7 @@ import { builtinComponents, definitionsWithReferences } from '../schema/openapi-
 import type { ApiRequest, ApiResponse } from '../server.ts';
 import { pathsOf } from './paths.ts';
 import { swaggerOf } from './swagger.ts';
+import { nodeCrypto } from '../node-crypto.ts';
 
 interface Served {
   readonly bytes: Buffer;
@@ -156,7 +156,7 @@ function sameMembers(a: readonly Resource[], b: readonly Resource[]): boolean {
 }
 
 function hashOf(bytes: Buffer): string {
-  return createHash('sha512').update(bytes).digest('hex').toUpperCase();
+  return nodeCrypto().createHash('sha512').update(bytes).digest('hex').toUpperCase();
 }
 
 function withEtag(

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../api-error.ts';
 import { decodeApplyPatch, decodeMergePatch } from './decode-patch.ts';
+import { loadYaml } from '../schema/yaml-text.ts';
+
+beforeAll(() => loadYaml());
 
 function failure(run: () => unknown): string {
   try {

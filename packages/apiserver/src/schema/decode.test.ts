@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../api-error.ts';
 import { builtinDefinition } from './builtin.ts';
 import { schemaFromOpenApi } from './from-openapi.ts';
 import type { Schema } from './schema.ts';
 import { conformBody, conformCustomBody, decodeBody, strictErrorsOf } from './decode.ts';
+import { loadYaml } from './yaml-text.ts';
+
+beforeAll(() => loadYaml());
 
 const configMap = { group: '', version: 'v1', kind: 'ConfigMap', custom: false };
 const deployment = { group: 'apps', version: 'v1', kind: 'Deployment', custom: false };

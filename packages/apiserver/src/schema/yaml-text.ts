@@ -1,6 +1,13 @@
-import { parseDocument } from 'yaml';
+import type * as yaml from 'yaml';
 import type { Json } from '../object.ts';
 import { maxDepth, parseJson } from './json-text.ts';
+
+let reader: typeof yaml | undefined;
+
+/** Loads the reader of YAML. Most requests are JSON, so a server does not start with it; who has YAML waits for this before. */
+export function loadYaml(): Promise<void> | undefined {
+  return reader ? undefined : import('yaml').then((module) => void (reader = module));
+}
 
 /** YAML that cannot be read. */
 export class YamlSyntaxError extends Error {
@@ -21,7 +28,7 @@ const textInGo = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:set'
 
 /**
  * Reads YAML with the rules of version 1.1 (`yes`, `on`, `y` are booleans; `010` is 8), as the real server does. JSON is read as
- * JSON. Throws {@link YamlSyntaxError}.
+ * JSON. Throws {@link YamlSyntaxError}. Needs {@link loadYaml} before.
  */
 export function parseYaml(text: string): ParsedYaml {
   if (/^\s*\{/.test(text)) {
@@ -43,7 +50,8 @@ export function parseYaml(text: string): ParsedYaml {
 
 function read(text: string): ParsedYaml {
   guardDepth(text);
-  const document = parseDocument(text, {
+  if (!reader) throw new Error('the reader of YAML is not loaded');
+  const document = reader.parseDocument(text, {
     version: '1.1',
     merge: true,
     uniqueKeys: true,
