@@ -1,4 +1,4 @@
-import { ConfigMap, findCondition, isConditionTrue, type KubeObject } from '@slipway/kube';
+import { ConfigMap, findCondition, isConditionTrue, Secret, type KubeObject } from '@slipway/kube';
 import {
   onReference,
   snapshotCluster,
@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 
 import { activeOperandControllers } from '../src/active/controllers.ts';
 import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
+import { names } from '../src/names.ts';
 import { operandController } from '../src/operand/controller.ts';
 import { watchInvariants } from './invariants.ts';
 
@@ -26,6 +27,9 @@ const configMap = (name: string, value = '1'): KubeObject => ({
 interface Wish {
   steadyState: KubeObject[];
   postInstall?: KubeObject[];
+  checkDeploymentHealth?: boolean;
+  onFailure?: 'Rollback';
+  healthRules?: unknown[];
 }
 
 function create(wish: Wish): ScenarioStep {
@@ -62,11 +66,29 @@ function stuck(name: string, wish: Wish): ScenarioStep {
   };
 }
 
+/** A change that fails: the step is over when what was there before is in force again. */
+function failing(name: string, wish: Wish, before: Wish): ScenarioStep {
+  return {
+    ...change(name, wish),
+    async settled(cluster) {
+      const { client } = cluster;
+      const operand = await client.get(Operand, { name: 'shop' });
+      const state = await client.get(ConfigMap, { namespace: 'default', name: 'state' });
+      return (
+        findCondition(operand, 'OperandInstalled')?.reason === 'RolledBack' &&
+        state?.data?.['value'] === 'good' &&
+        (await holdsExactly(cluster, before))
+      );
+    },
+  };
+}
+
 function step(name: string, wish: Wish, run: (cluster: TestCluster) => Promise<void>): ScenarioStep {
   return { name, run, settled: (cluster) => isInForce(cluster, wish) };
 }
 
-async function isInForce({ client }: TestCluster, wish: Wish): Promise<boolean> {
+async function isInForce(cluster: TestCluster, wish: Wish): Promise<boolean> {
+  const { client } = cluster;
   const operand = await client.get(Operand, { name: 'shop' });
   if (
     !operand ||
@@ -74,16 +96,32 @@ async function isInForce({ client }: TestCluster, wish: Wish): Promise<boolean> 
     operand.status?.observedGeneration !== operand.metadata.generation
   )
     return false;
-  if ((operand.status?.carryOver ?? []).length > 0) return false;
+  if (wish.onFailure === 'Rollback') {
+    // The copies of what was kept before are gone.
+    const kept = await Array.fromAsync(client.list(Secret, { labelSelector: names.keptManifestLabel }));
+    if (!isConditionTrue(operand, 'RollbackPossible') || kept.length !== 1) return false;
+    if (
+      findCondition(operand, 'RollbackPossible')?.message !==
+      `the manifest of generation ${operand.metadata.generation} is kept`
+    )
+      return false;
+  }
+  return await holdsExactly(cluster, wish);
+}
+
+/** One set is left, and no other members than those of the wish are. */
+async function holdsExactly({ client }: TestCluster, wish: Wish): Promise<boolean> {
+  const operand = await client.get(Operand, { name: 'shop' });
+  if ((operand?.status?.carryOver ?? []).length > 0) return false;
   const sets = await Array.fromAsync(client.list(ClusterActiveOperand));
   const mirrors = await Array.fromAsync(client.list(ActiveOperand));
   if (mirrors.some((mirror) => mirror.metadata.name !== sets[0]?.metadata.name)) return false;
   const wanted = new Set([...wish.steadyState, ...(wish.postInstall ?? [])].map((object) => object.metadata.name));
-  const present = (
-    await Array.fromAsync(
-      client.list(ConfigMap, { namespace: 'default', labelSelector: 'manifests.slipway.dev/member' }),
-    )
-  ).map((object) => object.metadata.name);
+  const scope = { namespace: 'default', labelSelector: 'manifests.slipway.dev/member' };
+  const present = [
+    ...(await Array.fromAsync(client.list(ConfigMap, scope))),
+    ...(await Array.fromAsync(client.list(Secret, scope))),
+  ].map((object) => object.metadata.name);
   return sets.length === 1 && present.length === wanted.size && present.every((name) => wanted.has(name));
 }
 
@@ -115,6 +153,26 @@ const lost: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name
 const stuckB = { steadyState: [configMap('b'), configMap('shared'), lost] };
 const stuckC = { steadyState: [configMap('b'), configMap('c'), configMap('shared'), lost] };
 
+const hidden = (password: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'default', name: 'hidden' },
+  stringData: { password },
+});
+/** Health is a value of the ConfigMap `state`; the Secret is kept in a Secret. */
+const guarded = (state: string, password: string, ...more: KubeObject[]): Wish => ({
+  steadyState: [configMap('state', state), hidden(password), ...more],
+  checkDeploymentHealth: true,
+  onFailure: 'Rollback',
+  healthRules: [
+    {
+      kind: 'ConfigMap',
+      failed: { path: '.data.value', equals: 'broken' },
+      current: { path: '.metadata.uid' },
+    },
+  ],
+});
+
 const scenarios = [
   scenario('install', [create({ steadyState: [configMap('a')], postInstall: [configMap('after')] })]),
   scenario('add and remove members', [create(a), change('to b', b)]),
@@ -129,26 +187,33 @@ const scenarios = [
     stuck('to c', stuckC),
     change('to d', { steadyState: [configMap('c'), configMap('shared')] }),
   ]),
+  scenario('roll-back of a failed change', [
+    create(guarded('good', 'first')),
+    change('new content', guarded('good', 'second')),
+    failing('a change that fails', guarded('broken', 'third', configMap('more')), guarded('good', 'second')),
+  ]),
   scenario('delete', [create(a), remove]),
   scenario('delete and create again at once', [create(a), { ...remove, name: 'delete at once' }, create(b)]),
 ];
 
-/** All points take minutes: `SLIPWAY_SWEEP=full` (a lane of its own) tries them all, otherwise every fifth is. */
+/** All points take minutes: `SLIPWAY_SWEEP=full` (a lane of its own) tries them all, otherwise some are. */
 const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 5;
+/** The longest story takes larger steps. */
+const strideOf = (each: Scenario) => (stride > 1 && each.name.startsWith('roll-back') ? 3 * stride : stride);
 
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
 describe.skipIf(onReference)('an operator that dies at any write', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepCrashes(each, { stride });
+    const result = await sweepCrashes(each, { stride: strideOf(each) });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
-    expect(result.points).toBeGreaterThan(result.requests / stride);
+    expect(result.points).toBeGreaterThan(result.requests / strideOf(each));
   });
 });
 
 describe.skipIf(onReference)('an operator with stale caches, lost events, lost answers and conflicts', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepFaults(each, { stride });
+    const result = await sweepFaults(each, { stride: strideOf(each) });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: ${result.points} disturbed runs around ${result.requests} writes`);
     expect(result.points).toBeGreaterThan(3);

@@ -56,7 +56,8 @@ function checkStatus(operand: Operand, violations: string[]): void {
   const installed = status.latestInstalledSteadyStateGeneration ?? 0;
   if (installed !== 0 && installed !== metadata.generation)
     violations.push(`I9: installed generation ${installed} while ${metadata.generation} is observed`);
-  if (!isConditionTrue(operand, 'LatestActiveOperandReady')) return;
+  // After a roll-back the wanted set is the one before, which the spec does not show any more.
+  if (!isConditionTrue(operand, 'LatestActiveOperandReady') || isRolledBack(operand)) return;
   const plain = activeOperandName(
     liveRefs(mergedManifest((spec.steadyState ?? []) as KubeObject[], (spec.postInstall ?? []) as KubeObject[])),
   );
@@ -66,6 +67,10 @@ function checkStatus(operand: Operand, violations: string[]): void {
     violations.push(
       `I5: ready condition is ${findCondition(operand, 'LatestActiveOperandReady')?.status} with created ${created}, ready ${ready}, desired ${plain}`,
     );
+}
+
+function isRolledBack({ status, metadata }: Operand): boolean {
+  return status?.rolledBackGeneration === metadata.generation;
 }
 
 function checkMember(
@@ -82,7 +87,7 @@ function checkMember(
   if (type === 'ADDED' && object.metadata.labels?.[memberLabel] !== undefined && mayPrune(object) && !owned)
     violations.push(`I17: ${text} was created without an owner`);
   for (const operand of operands.values()) {
-    if (operand.metadata.deletionTimestamp !== undefined) continue;
+    if (operand.metadata.deletionTimestamp !== undefined || isRolledBack(operand)) continue;
     const steady = ((operand.spec.steadyState ?? []) as KubeObject[]).some(
       (member) => refKey(refOf(member)) === refKey(refOf(object)),
     );

@@ -117,33 +117,42 @@ async function report(
 ): Promise<'pending' | 'failed' | 'disturbed'> {
   const fields: StatusWrite = memberStatus(result.members);
   const overdue = deadlinePassed(run);
-  const broken = result.members.find((member) => member.health?.status === 'Failed');
+  const broken = result.members.some((member) => member.health?.status === 'Failed');
   if (result.state === 'failed' || overdue || broken) {
-    const failures = result.members.filter((member) => member.action === 'failed');
-    const text = failures.length > 0 ? failures.slice(0, 3).map(failureText).join('; ') : waitingText(result);
-    const more = failures.length > 3 ? `; and ${failures.length - 3} more` : '';
-    const rollback = (overdue || broken !== undefined) && mayRollBack(run, revisions);
+    const text = failureReason(result);
+    const rollback = (overdue || broken) && mayRollBack(run, revisions);
     await writeStatus(run, {
       ...fields,
-      ...(rollback
-        ? { rolledBackGeneration: run.operand.metadata.generation ?? 0, rolledBackReason: `${text}${more}` }
-        : {}),
+      ...(rollback ? { rolledBackGeneration: run.operand.metadata.generation ?? 0, rolledBackReason: text } : {}),
       conditions: [
         installFailed(
-          `${overdue ? 'not ready within progressDeadlineSeconds: ' : ''}${text}${more}`,
+          `${overdue ? 'not ready within progressDeadlineSeconds: ' : ''}${text}`,
           postInstall,
           overdue ? 'ProgressDeadlineExceeded' : 'Failed',
         ),
       ],
     });
-    run.context.events.warning(run.operand, rollback ? 'RollingBack' : 'InstallFailed', `${text}${more}`);
-    const passing = failures.length > 0 && failures.every((member) => member.retriable === true);
+    run.context.events.warning(run.operand, rollback ? 'RollingBack' : 'InstallFailed', text);
+    const refused = result.members.filter((member) => member.action === 'failed');
+    const passing = refused.length > 0 && refused.every((member) => member.retriable === true);
     return passing || rollback ? 'disturbed' : 'failed';
   }
   const state = `DEPLOYMENTS_NOT_READY: ${waitingText(result)}`;
   await writeStatus(run, { ...fields, conditions: [installWaiting(state, postInstall)] });
   // A definition that is not served yet, an object on its way out: short matters, and not all of them end with an event.
   return result.members.some((member) => member.action === 'waiting') ? 'disturbed' : 'pending';
+}
+
+/** What went wrong, the lasting before the passing: refusals, members that have failed, refusals worth another try. */
+function failureReason(result: SetResult): string {
+  const refused = result.members.filter((member) => member.action === 'failed');
+  const lasting = refused.filter((member) => member.retriable !== true);
+  const broken = result.members.filter((member) => member.health?.status === 'Failed');
+  if (lasting.length === 0 && broken.length > 0) return waitingText({ ...result, members: broken });
+  const shown = lasting.length > 0 ? lasting : refused;
+  if (shown.length === 0) return waitingText(result);
+  const more = shown.length > 3 ? `; and ${shown.length - 3} more` : '';
+  return `${shown.slice(0, 3).map(failureText).join('; ')}${more}`;
 }
 
 function deadlinePassed(run: OperandRun): boolean {

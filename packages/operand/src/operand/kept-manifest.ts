@@ -43,29 +43,26 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
   if (run.operand.spec.onFailure !== 'Rollback' || manifest.rolledBack) return;
   const generation = run.operand.metadata.generation ?? 0;
   const before = current.object.status?.lastReadyManifest;
-  if (before?.generation === generation && (before.sourcesHash ?? '') === manifest.sourcesHash) {
-    // The process may have died before it took the older copies off.
-    if (!run.only) await dropKeptSecrets(run, current, before.secrets);
-    return;
-  }
-  const open = partOf(manifest, undefined);
-  const data = pack(open).toString('base64');
+  const isKept = before?.generation === generation && (before.sourcesHash ?? '') === manifest.sourcesHash;
+  const data = isKept ? before.data : pack(partOf(manifest, undefined)).toString('base64');
   const size = data.length + 2 * JSON.stringify(current.live).length;
   if (size > largestSet) {
+    // An older manifest is not the last ready one.
     if (before) await storeKept(run, current, null);
     if (!run.only) await dropKeptSecrets(run, current);
-    await reportNotKept(
-      run,
-      'ManifestTooLarge',
-      `it takes ${size} bytes where ${largestSet} fit; move parts of it into ConfigMaps or Secrets named by spec.steadyStateFrom`,
-    );
+    const remedy = 'move parts of it into ConfigMaps or Secrets named by spec.steadyStateFrom';
+    await reportNotKept(run, 'ManifestTooLarge', `it takes ${size} bytes where ${largestSet} fit; ${remedy}`);
     return;
   }
   try {
-    // The copies come first, under names of their own: until the set names them, the ones before are in force.
-    const secrets = await keepInSecrets(run, manifest, current, `${generation}-${manifest.sourcesHash.slice(0, 8)}`);
-    await storeKept(run, current, { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets });
-    await dropKeptSecrets(run, current, secrets);
+    let secrets = before?.secrets;
+    if (!isKept) {
+      // The copies come first, under names of their own: until the set names them, the ones before are in force.
+      secrets = await keepInSecrets(run, manifest, current, `${generation}-${manifest.sourcesHash.slice(0, 8)}`);
+      await storeKept(run, current, { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets });
+    }
+    // Also when all is kept: the process may have died before it took the older copies off.
+    if (!run.only) await dropKeptSecrets(run, current, secrets);
   } catch (error) {
     if (!(error instanceof KubeError) || isConflict(error) || isTransient(error)) throw error;
     await reportNotKept(run, 'ManifestNotKept', refusalText(error));
