@@ -17,6 +17,7 @@ import {
 import { followCrds } from './crd-follower.ts';
 import { expireEvents } from './event-expiry.ts';
 import { Faults, type FaultRule, type Interceptor } from './faults.ts';
+import { storeFirstObjects } from './first-objects.ts';
 import { listen, type Listener } from './http/http-server.ts';
 import { inProcessTransport, type InProcessOptions, type InProcessTransport } from './in-process.ts';
 import { kubeconfigText } from './kubeconfig.ts';
@@ -164,7 +165,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const pki = options.tls ? await createPki({ clock, host, ...keyFiles }) : undefined;
   const own = localClient(server, { user: apiserverUser, userAgent: 'kube-apiserver' });
   followCrds({ store, registry, client: own, clock, random, webhooks: new WebhookClient(reach) });
-  await createStartUpObjects(own, pki?.ca);
+  const mode = options.controllers ?? 'core';
+  if (store.revision > 0) await createStartUpObjects(own, pki?.ca);
+  else storeFirstObjects({ store, clock, random, ca: pki?.ca, furnished: mode !== 'none' });
   if (options.authorization === 'RBAC') await createMissing(own, registry, bootstrapPolicy());
   await applyManifests(server, manifests);
   let listener: Listener | undefined;
@@ -184,7 +187,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     client: localClient(server, { user: controllerUser }),
     clock,
     random,
-    mode: options.controllers ?? 'core',
+    mode,
     rootCa: pki?.ca ?? '',
     serviceAccountTokens: auth.serviceAccountTokens,
     ...(options.log ? { log: options.log } : {}),

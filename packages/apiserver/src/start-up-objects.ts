@@ -26,7 +26,7 @@ function priorityClass(name: string, value: number, description: string): StartU
 }
 
 /** What every API server puts into an empty cluster. */
-function startUpObjects(clientCa: string | undefined): StartUpObject[] {
+export function startUpObjects(clientCa: string | undefined): StartUpObject[] {
   return [
     namespace('kube-system'),
     namespace('kube-public'),
@@ -48,7 +48,7 @@ function startUpObjects(clientCa: string | undefined): StartUpObject[] {
         spec: {
           type: 'ClusterIP',
           clusterIP: '10.96.0.1',
-          ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }],
+          ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 443 }],
         },
       },
     },
@@ -65,7 +65,7 @@ function startUpObjects(clientCa: string | undefined): StartUpObject[] {
   ];
 }
 
-/** Creates the objects of a fresh cluster, as far as they are missing. */
+/** Creates the objects every cluster has, as far as they are missing. */
 export async function createStartUpObjects(client: LocalClient, clientCa?: string): Promise<void> {
   for (const { object, ...resource } of startUpObjects(clientCa)) await createOne(client, resource, object);
 }

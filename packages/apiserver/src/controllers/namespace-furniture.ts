@@ -76,33 +76,43 @@ function keepInEveryNamespace(
   };
 }
 
-/** The ServiceAccount `default` of every namespace. */
+/** The ServiceAccount every namespace has. */
+export function serviceAccountIn(namespace: string): ApiObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
+}
+
+/** The ConfigMap with which pods of a namespace trust the API server. */
+export function rootCaIn(namespace: string, rootCa: string): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: ROOT_CA_NAME,
+      namespace,
+      annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION },
+    },
+    data: { 'ca.crt': rootCa },
+  };
+}
+
+/** Keeps the ServiceAccount `default` of every namespace. */
 export function startServiceAccountController(context: ControllerContext): RunningController {
   return keepInEveryNamespace(context, {
     name: 'service account controller',
     plural: 'serviceaccounts',
     objectName: 'default',
-    build: (namespace) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } }),
+    build: serviceAccountIn,
     repair: () => undefined,
   });
 }
 
-/** The ConfigMap `kube-root-ca.crt` of every namespace, with which pods trust the API server. */
+/** Keeps the ConfigMap `kube-root-ca.crt` of every namespace. */
 export function startRootCaPublisher(context: ControllerContext, rootCa: string): RunningController {
   return keepInEveryNamespace(context, {
     name: 'root CA publisher',
     plural: 'configmaps',
     objectName: ROOT_CA_NAME,
-    build: (namespace) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: {
-        name: ROOT_CA_NAME,
-        namespace,
-        annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION },
-      },
-      data: { 'ca.crt': rootCa },
-    }),
+    build: (namespace) => rootCaIn(namespace, rootCa),
     repair(present) {
       const data = present['data'] as Record<string, string> | undefined;
       const isGood =
