@@ -71,7 +71,10 @@ export interface Informer<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   /** Calls `handler` for every cached object at once (`initial: true`) and for every change from then on. Returns a function that removes it. */
   onEvent(handler: (event: CacheEvent<T>) => void): () => void;
+  /** Whether everything has been loaded once. */
   readonly synced: boolean;
+  /** Resolves when everything has been loaded once, however long that takes; rejects when the cache stops or `signal` fires. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
   readonly size: number;
 }
 

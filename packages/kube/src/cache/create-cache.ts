@@ -92,7 +92,7 @@ class ClusterCache implements Cache {
   async synced(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     // Kinds may be declared while we wait.
-    for (const informer of this.#informers.values()) await informer.loaded(Number.POSITIVE_INFINITY, signal);
+    for (const informer of this.#informers.values()) await informer.whenSynced(signal);
   }
 
   status(): readonly InformerStatus[] {

@@ -129,6 +129,10 @@ export class InformerCore implements Informer {
     return true;
   }
 
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    return this.loaded(Number.POSITIVE_INFINITY, signal);
+  }
+
   get size(): number {
     let sum = 0;
     for (const { partition } of this.#parts.values()) sum += partition.entries.size;

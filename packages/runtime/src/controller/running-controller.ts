@@ -104,9 +104,9 @@ export class RunningController {
     }
   }
 
-  /** Whether everything the controller reads has been loaded once. */
-  get synced(): boolean {
-    return this.#informers.every((informer) => informer.synced);
+  /** Resolves when everything the controller reads has been loaded once. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.whenSynced(signal)));
   }
 
   /** Keys that are being reconciled. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
-import { type Clock, findConnection, kindText, type Random, sleep, systemClock, systemRandom } from '@slipway/kube';
+import { type Clock, findConnection, kindText, type Random, systemClock, systemRandom } from '@slipway/kube';
 import { trace, type Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 
@@ -118,8 +118,6 @@ class RunningManager implements Manager {
   #elector: LeaderElector | undefined;
   #ports: { health?: number; metrics?: number } = {};
   #stopping: Promise<void> | undefined;
-  #nextLook: Promise<void> | undefined;
-  #lookMs = 5;
 
   constructor(options: ManagerOptions) {
     const controllers = options.controllers ?? [];
@@ -215,35 +213,17 @@ class RunningManager implements Manager {
     };
     if (this.#elector) this.#elector.start({ onElected: lead, onLost });
     else lead();
-    await this.#untilSynced(() => this.#controllers.every((controller) => controller.synced));
+    await Promise.all(this.#controllers.map((controller) => controller.whenSynced(this.#end.signal)));
     this.#readyState.resolve();
   }
 
   async #startWhenSynced(controller: RunningController): Promise<void> {
     try {
-      await this.#untilSynced(() => controller.synced);
+      await controller.whenSynced(this.#end.signal);
     } catch {
       return;
     }
     controller.startWorkers();
-  }
-
-  /** Resolves when `condition` holds. All that wait look at the same moments, so nobody is told later than another. */
-  async #untilSynced(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      this.#nextLook ??= this.#pauseBeforeLook();
-      await this.#nextLook;
-    }
-    this.#end.signal.throwIfAborted();
-  }
-
-  async #pauseBeforeLook(): Promise<void> {
-    try {
-      await sleep(this.#clock, this.#lookMs, this.#end.signal);
-    } finally {
-      this.#lookMs = Math.min(this.#lookMs * 1.5, 500);
-      this.#nextLook = undefined;
-    }
   }
 
   async #openClusters(): Promise<void> {
