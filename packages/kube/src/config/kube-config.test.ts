@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 
@@ -544,6 +545,43 @@ console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind
         },
       },
     });
+  });
+
+  test.each([
+    ['IfAvailable', true, 'true typed by a person'],
+    ['Always', true, 'true typed by a person'],
+    ['IfAvailable', false, 'false '],
+    ['Never', true, 'false '],
+  ])('may ask the person at the terminal: interactiveMode %s, terminal %s', async (mode, interactive, token) => {
+    await using files = await folder();
+    const asking = `#!${process.execPath}
+const { interactive } = JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec;
+let answer = '';
+process.stdin.on('data', (data) => (answer += data)).on('end', () => {
+  const status = { token: interactive + ' ' + answer };
+  console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }));
+});
+`;
+    await files.write('plugin.cjs', asking);
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: './plugin.cjs',
+      interactiveMode: mode,
+    };
+    const file = await files.write('config', config({ user: { exec } }));
+    // A process of its own, because a plugin is given the standard input of the process that runs it.
+    const program = `
+      import { loadKubeConfig } from ${JSON.stringify(import.meta.resolve('./kube-config.ts'))};
+      const kubeConfig = await loadKubeConfig({ file: ${JSON.stringify(file)}, env: {}, interactive: ${interactive} });
+      const { credentials } = await kubeConfig.connection();
+      console.log((await credentials.current()).authorization);
+    `;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      input: 'typed by a person',
+      encoding: 'utf8',
+    });
+    expect(child.stderr).toBe('');
+    expect(child.stdout.trimEnd()).toBe(`Bearer ${token}`.trimEnd());
   });
 
   test.each([
