@@ -20,6 +20,8 @@ export interface CallOptions {
   readonly colours?: boolean;
   /** Default 120. */
   readonly columns?: number;
+  /** Called with what is written, before the command goes on. Default: nobody listens. */
+  readonly heard?: (text: string) => void;
 }
 
 /** One call of the command, at work or done. */
@@ -34,7 +36,10 @@ export class Call {
 
   constructor(argv: readonly string[], options: CallOptions = {}) {
     const terminal: Terminal = {
-      out: (text) => this.#wrote('out', text),
+      out: (text) => {
+        this.#wrote('out', text);
+        options.heard?.(text);
+      },
       err: (text) => this.#wrote('err', text),
       interactive: options.interactive ?? false,
       colours: options.colours ?? false,

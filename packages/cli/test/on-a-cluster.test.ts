@@ -82,6 +82,24 @@ test('run on a cluster without the definitions: 5', async () => {
   expect(code).toBe(5);
 });
 
+test('run --install-crds on a cluster where another definition has the names: 1, at once', async () => {
+  const other = (await call(['crds'])).out
+    .split('---\n')[0]!
+    .replaceAll('operands', 'others')
+    .replace('plural: others', 'plural: others');
+  await using cluster = await servedCluster({ crds: [other] });
+  const { code, err } = await call([
+    'run',
+    '--install-crds',
+    '--kubeconfig',
+    cluster.kubeconfig,
+    '--log-level',
+    'error',
+  ]);
+  expect(err).toMatch(/^slipway: the cluster does not serve operands\.\S+: .*\n {2}kubectl describe/);
+  expect(code).toBe(1);
+});
+
 test('run without the permissions names the missing ones and how to grant them', async () => {
   await using cluster = await servedCluster({ ...strict, crds: await definitions() });
   const { err } = await call(['run', '--kubeconfig', await stranger(cluster)]);

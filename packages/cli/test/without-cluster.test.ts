@@ -124,7 +124,7 @@ describe('crds', () => {
     await writeFile(join(folder.path, 'occupied'), '');
     const { code, err } = await call(['crds', '--write', 'occupied'], { cwd: folder.path });
     expect(code).toBe(1);
-    expect(err).toMatch(/^slipway: cannot write to occupied: .*\n {2}choose another folder with --write DIR\n$/);
+    expect(err).toMatch(/^slipway: cannot write to \S*occupied: .*\n {2}choose another folder with --write DIR\n$/);
   });
 });
 

@@ -1,10 +1,12 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { startCluster, type Cluster } from '@slipway/apiserver';
 import { parse } from 'yaml';
 
 import { CliError, exitCodes } from '../cli-error.ts';
+import { DiskNotice, diskProblem } from '../disk-notice.ts';
+import { makeFolder, reason } from '../make-folder.ts';
 import { styled, type Terminal } from '../terminal.ts';
 import { aborted } from './aborted.ts';
 import type { CommandContext } from './context.ts';
@@ -21,22 +23,31 @@ const usualPort = 16_443;
 export interface StartedCluster {
   readonly cluster: Cluster;
   readonly kubeconfigFile: string;
+  /** Hears of everything that fails; says so when it is the disk. */
+  readonly disk: DiskNotice;
   stop(): Promise<void>;
 }
 
-/** Starts the embedded cluster and writes a kubeconfig for it. */
-export async function startEmbedded(terminal: Terminal, flags: ClusterFlags): Promise<StartedCluster> {
+/** Starts the embedded cluster and writes a kubeconfig for it. `say` prints a line when its disk is full. */
+export async function startEmbedded(
+  terminal: Terminal,
+  flags: ClusterFlags,
+  say: (line: string) => void,
+): Promise<StartedCluster> {
   const dataDir = flags.data === undefined ? undefined : resolve(terminal.cwd, flags.data);
   if (dataDir !== undefined) await makeFolder(dataDir, 'choose another folder with --data DIR');
+  const disk = new DiskNotice(flags.data ?? '', say);
   const cluster = await startCluster({
     port: await choosePort(flags.port),
     ...(dataDir === undefined ? {} : { dataDir }),
     controllers: 'workloads',
     clock: terminal.clock,
     random: terminal.random,
+    log: (message) => disk.failed(message),
   }).catch((error: unknown) => {
     throw storageProblem(error, dataDir);
   });
+  cluster.observe(() => disk.stored());
   try {
     const kubeconfigFile = await placeKubeconfig(terminal, cluster, flags, dataDir);
     // A kubeconfig in the usual place leads nowhere once its cluster is gone.
@@ -44,6 +55,7 @@ export async function startEmbedded(terminal: Terminal, flags: ClusterFlags): Pr
     return {
       cluster,
       kubeconfigFile,
+      disk,
       async stop() {
         await cluster.stop();
         if (temporary) await rm(kubeconfigFile, { force: true });
@@ -57,7 +69,7 @@ export async function startEmbedded(terminal: Terminal, flags: ClusterFlags): Pr
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
 export async function clusterCommand({ terminal }: CommandContext, flags: ClusterFlags): Promise<void> {
-  const embedded = await startEmbedded(terminal, flags);
+  const embedded = await startEmbedded(terminal, flags, (line) => terminal.err(`${line}\n`));
   const { cluster, kubeconfigFile } = embedded;
   try {
     terminal.out(
@@ -119,12 +131,6 @@ function stateFolder(terminal: Terminal): string {
   );
 }
 
-async function makeFolder(path: string, hint: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw new CliError(`cannot write to ${path}: ${reason(error)}`, { hint, cause: error });
-  });
-}
-
 /** Tried before the data are opened, so that a port in use costs nothing. */
 async function choosePort(wanted: number | undefined): Promise<number> {
   const problem = await tryPort(wanted ?? usualPort);
@@ -147,14 +153,11 @@ function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {
   });
 }
 
-function storageProblem(error: unknown, dataDir: string | undefined): unknown {
+/** What went wrong with the folder of a cluster, for its user. */
+export function storageProblem(error: unknown, dataDir: string | undefined): unknown {
   if (dataDir === undefined) return error;
-  return new CliError(`cannot keep the cluster in ${dataDir}: ${reason(error)}`, {
+  return new CliError(`cannot keep the cluster in ${dataDir}: ${diskProblem(error) ?? reason(error)}`, {
     hint: 'is the disk full, read-only, or is another slipway using the folder?',
     cause: error,
   });
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message.split('\n')[0]! : String(error);
 }

@@ -1,16 +1,20 @@
 import { resolve } from 'node:path';
 import {
   CustomResourceDefinition,
+  findCondition,
+  formatDuration,
   isConditionTrue,
   sleep,
   toCustomResourceDefinition,
   writeCrds,
   type Client,
+  type DefinedKind,
 } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 import { stringify } from 'yaml';
 
 import { CliError, exitCodes } from '../cli-error.ts';
+import { makeFolder, reason } from '../make-folder.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CommandContext } from './context.ts';
 
@@ -23,11 +27,10 @@ export async function crdsCommand(
   const kinds = operators.flatMap((operator) => operator.kinds);
   if (flags.write !== undefined) {
     const folder = resolve(terminal.cwd, flags.write);
+    const hint = 'choose another folder with --write DIR';
+    await makeFolder(folder, hint);
     const files = await writeCrds(folder, kinds).catch((error: unknown) => {
-      throw new CliError(`cannot write to ${flags.write}: ${error instanceof Error ? error.message : String(error)}`, {
-        hint: 'choose another folder with --write DIR',
-        cause: error,
-      });
+      throw new CliError(`cannot write to ${folder}: ${reason(error)}`, { hint, cause: error });
     });
     for (const file of files) terminal.out(`${file}\n`);
     return;
@@ -37,6 +40,8 @@ export async function crdsCommand(
 
 /** How often a definition is asked whether it is served. */
 const establishedPollMs = 50;
+/** Servers need a second or two. */
+const establishedWithinMs = 30_000;
 
 /** Applies the definitions and waits until the server serves them. */
 export async function installCrds(
@@ -44,20 +49,29 @@ export async function installCrds(
   operators: readonly OperatorDescription[],
   { clock, signal }: Pick<Terminal, 'clock' | 'signal'>,
 ): Promise<void> {
-  const kinds = operators.flatMap((operator) => operator.kinds);
-  await Promise.all(
-    kinds.map(async (kind) => {
-      const definition = toCustomResourceDefinition(kind);
-      let live: CustomResourceDefinition | undefined = await client.apply(definition, {
-        fieldManager: 'slipway',
-        signal,
-      });
-      while (!isConditionTrue(live, 'Established')) {
-        await sleep(clock, establishedPollMs, signal);
-        live = await client.get(CustomResourceDefinition, { name: definition.metadata.name! }, { signal });
-      }
-    }),
-  );
+  const end = clock.now() + establishedWithinMs;
+  const install = async (kind: DefinedKind): Promise<void> => {
+    const definition = toCustomResourceDefinition(kind);
+    const name = definition.metadata.name!;
+    let live: CustomResourceDefinition | undefined = await client.apply(definition, {
+      fieldManager: 'slipway',
+      signal,
+    });
+    while (!isConditionTrue(live, 'Established')) {
+      const names = findCondition(live, 'NamesAccepted');
+      if (names?.status === 'False') throw notServed(name, names.message ?? names.reason ?? 'its names are taken');
+      if (clock.now() >= end) throw notServed(name, `still not after ${formatDuration(establishedWithinMs)}`);
+      await sleep(clock, establishedPollMs, signal);
+      live = await client.get(CustomResourceDefinition, { name }, { signal });
+    }
+  };
+  await Promise.all(operators.flatMap((operator) => operator.kinds).map(install));
+}
+
+function notServed(name: string, why: string): CliError {
+  return new CliError(`the cluster does not serve ${name}: ${why}`, {
+    hint: `kubectl describe customresourcedefinition ${name} says more`,
+  });
 }
 
 /** Fails with what to do when a kind is not installed. */

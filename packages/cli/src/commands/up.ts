@@ -1,15 +1,16 @@
 import { createClient, sleep, type Client } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
-import { createLogger, silentLogger, startManager, type Controller, type OperatorDescription } from '@slipway/runtime';
+import { createLogger, startManager, type Controller, type OperatorDescription } from '@slipway/runtime';
 
 import { CliError } from '../cli-error.ts';
 import { listManagedObjects, statusColumns } from '../managed-object.ts';
+import { diskProblem } from '../disk-notice.ts';
 import { controllersOf } from '../operators.ts';
 import { styled, type Terminal } from '../terminal.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
 import { renderTable } from '../view/table.ts';
-import { startEmbedded, type ClusterFlags, type StartedCluster } from './cluster.ts';
+import { startEmbedded, storageProblem, type ClusterFlags, type StartedCluster } from './cluster.ts';
 import type { CommandContext, OperatorChoice } from './context.ts';
 import { installCrds } from './crds.ts';
 
@@ -25,10 +26,10 @@ const gracefulStopMs = 2_000;
 /** `slipway up`: a cluster in this process, the operators, and an example of each going through its life. */
 export async function upCommand({ terminal }: CommandContext, choice: OperatorChoice, flags: UpFlags): Promise<void> {
   const { operators, controllers } = ableToRun(terminal, choice);
-  const embedded = await startEmbedded(terminal, flags);
-  const { cluster } = embedded;
   const view = new LiveView(terminal);
   const say = (line: string) => (terminal.interactive ? view.log(line) : terminal.out(`${line}\n`));
+  const embedded = await startEmbedded(terminal, flags, say);
+  const { cluster, disk } = embedded;
   try {
     const client = createClient({ transport: cluster.transport, fieldManager: 'slipway', clock: terminal.clock });
     await installCrds(client, operators, terminal);
@@ -42,7 +43,7 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
             destination: { write: (line: string) => say(line.trimEnd()) },
             clock: terminal.clock,
           })
-        : silentLogger,
+        : disk.logger(),
       gracefulStopMs,
       clock: terminal.clock,
       random: terminal.random,
@@ -60,6 +61,8 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
     }
+  } catch (error) {
+    throw diskProblem(error) === undefined ? error : storageProblem(error, flags.data);
   } finally {
     await embedded.stop();
     terminal.out(

@@ -1,0 +1,26 @@
+import { mkdir } from 'node:fs/promises';
+
+import { CliError } from './cli-error.ts';
+
+/** Makes a folder and those above it. What stands in the way is an error with a hint. */
+export async function makeFolder(path: string, hint: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw new CliError(`cannot write to ${path}: ${reason(await plainError(path, error))}`, { hint, cause: error });
+  }
+}
+
+/** On a read-only disk Node says that a folder made with its parents does not exist; made alone it says what is the matter. */
+async function plainError(path: string, error: unknown): Promise<unknown> {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error;
+  return await mkdir(path).then(
+    () => error,
+    (plain: unknown) => plain,
+  );
+}
+
+/** The first line of an error. */
+export function reason(error: unknown): string {
+  return error instanceof Error ? error.message.split('\n')[0]! : String(error);
+}
