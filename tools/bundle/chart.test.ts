@@ -17,6 +17,8 @@ const chart = join(root, 'deploy', 'chart');
 const onReference = process.env['SLIPWAY_CLUSTER'] === 'reference';
 const namespace = 'slipway-system';
 
+const operators = await findOperators();
+
 interface Finished {
   readonly code: number;
   readonly out: string;
@@ -87,6 +89,25 @@ class Bench implements AsyncDisposable {
     return this.call(process.execPath, this.slipwayFile, ...argv);
   }
 
+  /** What is installed: everything but what comes and goes by itself. */
+  async everything(): Promise<string[]> {
+    const kinds =
+      'namespaces,customresourcedefinitions,deployments,services,secrets,configmaps,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations';
+    const lines = await this.kubectl(
+      'get',
+      kinds,
+      '-A',
+      '--no-headers',
+      '-o',
+      'custom-columns=K:.kind,S:.metadata.namespace,N:.metadata.name',
+    );
+    return lines
+      .split('\n')
+      .map((line) => line.trim().replaceAll(/ +/g, ' '))
+      .filter(Boolean)
+      .sort();
+  }
+
   /** A kubeconfig of a ServiceAccount: what its pods have. */
   async accountKubeconfig(account: string): Promise<string> {
     const token = (await this.kubectl('create', 'token', account, '-n', namespace)).trim();
@@ -114,6 +135,9 @@ class Bench implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 }
+
+/** Namespaces stay when what installed them goes, with what the cluster itself puts into each. */
+const stays = /^(Namespace <none> \S+|ConfigMap \S+ kube-root-ca\.crt|ServiceAccount \S+ default)$/;
 
 /** An object without what Helm adds to it. */
 function plain(object: KubeObject): KubeObject {
@@ -168,33 +192,66 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
     expect(err).toContain("additional properties 'replcas' not allowed");
   });
 
-  test('helm install; the bundle runs under the account of the chart, and an Operand goes through its life', async () => {
-    await bench.helm('install', 'slipway', chart, '-n', namespace, '--create-namespace', '--set', 'crds.keep=false');
-    const account = await bench.accountKubeconfig('slipway');
-    const operators = (await findOperators()).map((operator) => operator.name);
-    const running = bench.start(
-      process.execPath,
-      [bench.slipwayFile, 'run', ...operators, '--leader-elect', '--health-port=0', '--metrics-port=0'],
-      account,
-    );
-    await running.says('"msg":"leading"');
-    await running.says('"msg":"ready"');
+  describe('after helm install, the bundle under the account of the chart', () => {
+    let running: ReturnType<Bench['start']>;
 
-    const example = join(bench.folder, 'example.yaml');
-    await writeFile(example, operandOperator.examples[0]!.manifest);
-    await bench.kubectl('apply', '-f', example);
-    await bench.kubectl('wait', '--for=condition=Ready', 'operand/hello', '--timeout=60s');
-    expect(await bench.kubectl('get', 'configmap', 'installed', '-n', 'hello', '-o', 'name')).toBe(
-      'configmap/installed\n',
-    );
-    await bench.kubectl('delete', 'operand', 'hello', '--timeout=60s');
-    await bench.kubectl('wait', '--for=delete', 'deployment/web', '-n', 'hello', '--timeout=60s');
+    beforeAll(async () => {
+      await bench.helm('install', 'slipway', chart, '-n', namespace, '--create-namespace', '--set', 'crds.keep=false');
+      const settings = operators.flatMap((operator) =>
+        Object.entries(operator.exampleFlags ?? {}).map(([name, value]) => `--${name}=${value}`),
+      );
+      const names = operators.map((operator) => operator.name);
+      running = bench.start(
+        process.execPath,
+        [bench.slipwayFile, 'run', ...names, '--leader-elect', '--health-port=0', '--metrics-port=0', ...settings],
+        await bench.accountKubeconfig('slipway'),
+      );
+      await running.says('"msg":"leading"');
+      await running.says('"msg":"ready"');
+    }, 60_000);
 
-    const ended = running.done;
-    running.child.kill('SIGTERM');
-    await ended;
-    expect(running.child.exitCode).toBe(0);
-    expect(running.text.err).not.toMatch(/forbidden/i);
+    const examples = operators.flatMap((operator) =>
+      operator.examples.map((example) => ({ title: `${operator.name}/${example.name}`, operator, example })),
+    );
+
+    test.each(examples)('$title goes through its life', { timeout: 180_000 }, async ({ operator, example }) => {
+      const before = await bench.everything();
+      const objects = parseManifests(example.manifest, { source: example.name });
+      const file = join(bench.folder, `${example.name}.yaml`);
+      await writeFile(file, example.manifest);
+      await bench.kubectl('apply', '-f', file);
+      const owned = objects.filter((object) =>
+        operator.kinds.some((kind) => kind.apiVersion === object.apiVersion && kind.kind === object.kind),
+      );
+      expect(owned).not.toEqual([]);
+      for (const object of owned) {
+        const args = [
+          `${object.kind.toLowerCase()}/${object.metadata.name}`,
+          '-n',
+          object.metadata.namespace ?? 'default',
+        ];
+        await bench.kubectl('wait', '--for=condition=Ready', '--timeout=90s', ...args).catch((error: unknown) => {
+          throw new Error(`${String(error)}\n${running.text.err}`);
+        });
+      }
+      const installed = await bench.everything();
+      expect(installed.filter((name) => !before.includes(name)).length).toBeGreaterThan(owned.length);
+      for (const object of owned) {
+        const args = [object.kind.toLowerCase(), object.metadata.name!, '-n', object.metadata.namespace ?? 'default'];
+        await bench.kubectl('delete', '--timeout=90s', ...args);
+      }
+      await bench.kubectl('delete', '--ignore-not-found', '--timeout=90s', '-f', file);
+      const left = async () => (await bench.everything()).filter((name) => !before.includes(name) && !stays.test(name));
+      await expect.poll(left, { timeout: 60_000, interval: 500 }).toEqual([]);
+    });
+
+    test('nothing was forbidden, and SIGTERM ends it with 0', async () => {
+      const ended = running.done;
+      running.child.kill('SIGTERM');
+      await ended;
+      expect(running.child.exitCode).toBe(0);
+      expect(running.text.err).not.toMatch(/forbidden/i);
+    });
   });
 
   test('an account without the roles is refused: 4', async () => {
