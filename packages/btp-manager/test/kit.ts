@@ -16,6 +16,7 @@ import { makeCa, makeLeaf } from '../src/certificates/issue-certificates.ts';
 import { ModuleLoader } from '../src/resources/load.ts';
 import { manifestsDir } from '../src/resources/manifests-dir.ts';
 import { btpOperatorController, type BtpManagerOptions } from '../src/btp-operator/controller.ts';
+import { ManagerTransport, type Answer, type Refused, type RequestMatch } from './manager-transport.ts';
 import { realWorkDone } from './real-work.ts';
 import { settingsFromFlags, withConfigMap, type Settings } from '../src/settings/settings.ts';
 
@@ -98,18 +99,35 @@ export function requiredSecret(data: Record<string, string> = {}, labels?: Recor
 
 export const namespace = (name: string): KubeObject => newObject(Namespace, { metadata: { name } });
 
+/** What is minutes by default and can only be waited for in virtual time. Nothing on the embedded cluster. */
+export const impatient: Readonly<Record<string, string>> = onReference
+  ? { ProcessingStateRequeueInterval: '1s', ReadyStateRequeueInterval: '1s' }
+  : {};
+
+/** A cluster of either kind whose API server can be told to refuse what managers ask. */
+export interface BtpTestCluster extends TestCluster {
+  /** From now on managers get this answer to such requests. Default: 403. */
+  refuse(match: RequestMatch, answer?: Answer): Refused;
+}
+
 /** A cluster with the namespace, certificates and, unless told otherwise, the required Secret. */
 export async function btpCluster(
   objects: readonly KubeObject[] = [requiredSecret(), ...seededCertificates()],
   options: TestClusterOptions = {},
-): Promise<TestCluster> {
+): Promise<BtpTestCluster> {
   const cluster = await testCluster({
     kinds: [BtpOperator],
     controllers: 'workloads',
     ...options,
     objects: [namespace('kyma-system'), ...objects],
   });
-  return cluster.type === 'embedded' ? withRealWork(cluster) : cluster;
+  const transport = new ManagerTransport(cluster.transport());
+  const patient = cluster.type === 'embedded' ? withRealWork(cluster) : cluster;
+  return {
+    ...patient,
+    run: (controllers, managerOptions) => cluster.run(controllers, { cluster: { transport }, ...managerOptions }),
+    refuse: (match, answer) => transport.refuse(match, answer),
+  };
 }
 
 /** A cluster whose time stands still while the manager reads files or makes keys. */
@@ -198,7 +216,7 @@ export async function isGone(cluster: TestCluster, withinMs = 3_600_000): Promis
 export async function readyCluster(
   controllerOptions: Partial<BtpManagerOptions> = {},
   objects?: readonly KubeObject[],
-): Promise<TestCluster & { readonly manager: TestManager }> {
+): Promise<BtpTestCluster & { readonly manager: TestManager }> {
   const cluster = await btpCluster(objects);
   const manager = await cluster.run([btpController(controllerOptions)]);
   await cluster.client.create(btpOperator());
