@@ -27,7 +27,7 @@ import type { Terminal } from './terminal.ts';
 export async function runSlipway(argv: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
   try {
-    await program(context).parseAsync(argv, { from: 'user' });
+    await commandLine(context).parseAsync(argv, { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -60,8 +60,8 @@ function refusal(error: unknown): CliError | undefined {
   return undefined;
 }
 
-/** Commands load what they need when they are called: `slipway --help` does not wait for an API server to be read. */
-function program(context: CommandContext): Command {
+/** All commands and their flags. Commands load what they need when they are called: `slipway --help` does not wait for an API server to be read. */
+export function commandLine(context: CommandContext): Command {
   const { terminal, operators } = context;
   const operatorFlags = operators.flatMap((operator) => operator.flags ?? []);
   let sources: SettingsSources = { env: terminal.env, file: {}, fileName: '', operatorFlags };

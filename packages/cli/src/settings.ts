@@ -76,7 +76,8 @@ export function settableFlags(program: Command): ReadonlySet<string> {
   return names;
 }
 
-function isSettable(option: Option): boolean {
+/** Whether the environment and a file may give it. */
+export function isSettable(option: Option): boolean {
   return !oncePerCall.has(flagName(option)) && !marked.has(option);
 }
 

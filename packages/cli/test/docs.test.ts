@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { exitCodes } from '../src/cli-error.ts';
-import { call } from './kit.ts';
+import { findOperators } from '../src/operators.ts';
+import { commandLine } from '../src/program.ts';
+import { beginMark, withFlagTables } from '../tools/flag-tables.ts';
+import { call, terminalFor } from './kit.ts';
 
 const page = await readFile(join(resolve(import.meta.dirname, '..', '..', '..'), 'docs', 'cli.md'), 'utf8');
 
@@ -20,4 +23,21 @@ test('docs/cli.md documents every command and no other', async () => {
   const documented = [...page.matchAll(/^\| `([a-z]+)[^|]*(?:\\\|[^|]*)*\|/gm)].map(([, name]) => name);
   expect(commands.length).toBeGreaterThan(10);
   expect(new Set(documented)).toEqual(new Set(commands));
+});
+
+test('docs/cli.md lists exactly the flags there are: node packages/cli/tools/write-flags.ts', async () => {
+  expect(page).toBe(withFlagTables(page, await findOperators()));
+});
+
+test('docs/cli.md mentions no flag that does not exist', async () => {
+  const operators = await findOperators();
+  const known = new Set(
+    commandLine({ terminal: terminalFor(), operators, version: '' }).commands.flatMap((command) =>
+      command.options.map((option) => option.long!),
+    ),
+  );
+  const text = page.slice(0, page.indexOf(beginMark));
+  const mentioned = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([flag]) => flag);
+  expect(mentioned.length).toBeGreaterThan(5);
+  expect(mentioned.filter((flag) => !known.has(flag) && flag !== '--help')).toEqual([]);
 });

@@ -24,6 +24,23 @@ export interface CallOptions {
   readonly heard?: (text: string) => void;
 }
 
+/** A terminal nobody looks at. */
+export function terminalFor(options: CallOptions = {}): Terminal {
+  return {
+    out: () => undefined,
+    err: () => undefined,
+    interactive: options.interactive ?? false,
+    colours: options.colours ?? false,
+    columns: () => options.columns ?? 120,
+    rows: () => 40,
+    env: { HOME: '/nonexistent', ...options.env },
+    cwd: options.cwd ?? '/nonexistent',
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+  };
+}
+
 /** One call of the command, at work or done. */
 export class Call {
   out = '';
@@ -36,19 +53,12 @@ export class Call {
 
   constructor(argv: readonly string[], options: CallOptions = {}) {
     const terminal: Terminal = {
+      ...terminalFor(options),
       out: (text) => {
         this.#wrote('out', text);
         options.heard?.(text);
       },
       err: (text) => this.#wrote('err', text),
-      interactive: options.interactive ?? false,
-      colours: options.colours ?? false,
-      columns: () => options.columns ?? 120,
-      rows: () => 40,
-      env: { HOME: '/nonexistent', ...options.env },
-      cwd: options.cwd ?? '/nonexistent',
-      clock: systemClock,
-      random: systemRandom,
       signal: this.#stop.signal,
     };
     const operators = options.operators ?? [operandOperator];

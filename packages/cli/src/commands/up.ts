@@ -51,11 +51,11 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
     });
     await manager.ready;
     greet(terminal, embedded, operators, flags);
-    const story = new Story(operators, terminal.clock, say);
-    story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
-    cluster.observe((change) => story.observe(change));
     // From here on Ctrl-C is the way to end it, whatever it interrupts.
     try {
+      const story = new Story(operators, terminal.clock, say);
+      story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
+      cluster.observe((change) => story.observe(change));
       await applyExamples(client, operators, terminal);
       await untilStopped(terminal, view, client, operators);
     } catch (error) {

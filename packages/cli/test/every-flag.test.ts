@@ -1,0 +1,177 @@
+import { Lease } from '@slipway/kube';
+import { operandOperator } from '@slipway/operand';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { commandLine } from '../src/program.ts';
+import { Call, call, servedCluster, terminalFor, type ServedCluster } from './kit.ts';
+
+/** What a command needs besides the flag that is looked at. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  up: ['--port', '0'],
+  cluster: ['--port', '0'],
+  plan: ['-f', 'object.yaml'],
+  explain: ['Waiting'],
+  completion: ['bash'],
+};
+const object = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: default }\n';
+
+const table = commandLine({ terminal: terminalFor(), operators: [operandOperator], version: '9.9.9' }).commands;
+const flagsOf = (command: Command) => command.options.map((option) => option.long!);
+const everywhere = new Set(['--config', '--verbose']);
+
+let cluster: ServedCluster;
+beforeAll(async () => {
+  cluster = await servedCluster();
+  await cluster.file('object.yaml', object);
+  await cluster.file('definitions.yaml', (await call(['crds'])).out);
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const at = (...argv: string[]) => call(argv, { cwd: cluster.folder, env: { HOME: cluster.folder } });
+const on = (command: string, ...argv: string[]) =>
+  at(command, ...(needed[command] ?? []), '--kubeconfig', cluster.kubeconfig, ...argv);
+
+/** Runs a command that goes on until Ctrl-C, until it says `pattern`. */
+async function until(pattern: RegExp, ...argv: string[]): Promise<RegExpExecArray> {
+  const running = new Call(argv, { cwd: cluster.folder, env: { HOME: cluster.folder } });
+  const match = await running.says(pattern);
+  expect(await running.stop()).toBe(0);
+  return match;
+}
+
+const run = (pattern: RegExp, ...argv: string[]) =>
+  until(pattern, 'run', '--install-crds', '--kubeconfig', cluster.kubeconfig, ...argv);
+const print = async (...argv: string[]) => (await at('install', '--print', ...argv)).out;
+
+/** The output each flag is there for. */
+const shown: Readonly<Record<string, () => Promise<unknown>>> = {
+  'up --port': () => until(/is up: Operand on http:\/\/127\.0\.0\.1:(?!16443)\d+\n/, 'up', '--port', '0'),
+  'up --data': () => until(/kept in kept-up\n/, 'up', '--port', '0', '--data', 'kept-up'),
+  'up --kubeconfig': () => until(/export KUBECONFIG=.*\/up-config\n/, 'up', '--port', '0', '--kubeconfig', 'up-config'),
+  'cluster --port': () => until(/^cluster +http:\/\/127\.0\.0\.1:(?!16443)\d+ /, 'cluster', '--port', '0'),
+  'cluster --data': () => until(/\(kept in kept\)\n/, 'cluster', '--port', '0', '--data', 'kept'),
+  'cluster --kubeconfig': () =>
+    until(/export KUBECONFIG=.*\/its-config\n/, 'cluster', '--port', '0', '--kubeconfig', 'its-config'),
+  'run --kubeconfig': () => run(/"cluster":"[^"]*kubeconfig, context \\"slipway\\""[^]*"msg":"ready"/),
+  'run --context': async () => expect((await on('run', '--context', 'moon')).err).toMatch(/^slipway: .*moon/),
+  'run --install-crds': () => run(/"msg":"ready"/),
+  'run --leader-elect': () => run(/"msg":"leading"/, '--leader-elect'),
+  'run --leader-election-namespace': async () => {
+    await run(/"msg":"leading"/, '--leader-elect', '--leader-election-namespace', 'kube-system');
+    expect(await cluster.client.get(Lease, { namespace: 'kube-system', name: 'slipway' })).toBeDefined();
+  },
+  'run --health-port': () => run(/"ports":\{"health":\d+\}/, '--health-port', '0'),
+  'run --metrics-port': () => run(/"ports":\{"metrics":\d+\}/, '--metrics-port', '0'),
+  'run --log-level': async () => {
+    const running = new Call(['run', '--kubeconfig', cluster.kubeconfig, '--log-level', 'debug', '--install-crds']);
+    await running.says(/"msg":"ready"/);
+    await running.stop();
+    const quiet = await on('run', '--log-level', 'error', '--context', 'moon');
+    expect(running.err).toContain('"level":"info"');
+    expect(quiet.err).not.toContain('"level"');
+  },
+  'status --kubeconfig': async () => expect((await on('status')).out).toBe('nothing is managed yet\n'),
+  'status --context': async () => expect((await on('status', '--context', 'moon')).code).toBe(3),
+  'status --watch': () => until(/nothing is managed yet/, 'status', '-w', '--kubeconfig', cluster.kubeconfig),
+  'status --output': async () => expect((await on('status', '-o', 'json')).out).toBe('[]\n'),
+  'plan --kubeconfig': async () => expect((await on('plan')).out).toContain('ConfigMap default/a'),
+  'plan --context': async () => expect((await on('plan', '--context', 'moon')).code).toBe(3),
+  'plan --file': async () => expect((await at('plan', '--file', 'nowhere.yaml')).err).toContain('cannot read nowhere'),
+  'plan --output': async () => expect((await on('plan', '-o', 'name')).out).toBe('create ConfigMap default/a\n'),
+  'install --kubeconfig': async () => expect((await on('install', '--timeout', '1ms', '--no-wait')).code).toBe(0),
+  'install --context': async () => expect((await on('install', '--context', 'moon')).code).toBe(3),
+  'install --namespace': async () => expect(await print('--namespace', 'here')).toContain('namespace: here\n'),
+  'install --image': async () =>
+    expect(await print('--image', 'there/slipway:2')).toContain('image: there/slipway:2\n'),
+  'install --replicas': async () => expect(await print('--replicas', '3')).toContain('replicas: 3\n'),
+  'install --timeout': async () => {
+    await using idle = await servedCluster({ controllers: 'core' });
+    const { err } = await call(['install', '--timeout', '1ms', '--kubeconfig', idle.kubeconfig]);
+    expect(err).toContain('gave up after 1ms');
+  },
+  'install --no-wait': async () => {
+    await using idle = await servedCluster({ controllers: 'core' });
+    const { out } = await call(['install', '--no-wait', '--kubeconfig', idle.kubeconfig]);
+    expect(out).toMatch(/installed; slipway status/);
+  },
+  'install --print': async () => expect(await print()).toContain('kind: Deployment\n'),
+  'uninstall --kubeconfig': async () => {
+    await using empty = await servedCluster({ controllers: 'none' });
+    expect((await call(['uninstall', '--kubeconfig', empty.kubeconfig])).code).toBe(5);
+  },
+  'uninstall --context': async () => expect((await on('uninstall', '--context', 'moon')).code).toBe(3),
+  'uninstall --force': async () => {
+    await using installed = await servedCluster();
+    await call(['install', '--no-wait', '--kubeconfig', installed.kubeconfig]);
+    await installed.client.create({ ...operandOf('gone'), spec: {} });
+    const { out } = await call(['uninstall', '--force', '--kubeconfig', installed.kubeconfig]);
+    expect(out).toContain('  deleted    Operand gone\n');
+  },
+  'uninstall --timeout': async () => {
+    await using installed = await servedCluster();
+    await call(['install', '--no-wait', '--kubeconfig', installed.kubeconfig]);
+    // Nobody is there to take the finalizer off.
+    await installed.client.create({ ...operandOf('stuck', ['test/stays']), spec: {} });
+    const { code, err } = await call([
+      'uninstall',
+      '--force',
+      '--timeout',
+      '1ms',
+      '--kubeconfig',
+      installed.kubeconfig,
+    ]);
+    expect(err).toMatch(/gave up after 1ms, still waiting for Operand stuck/);
+    expect(code).toBe(1);
+  },
+  'crds --write': async () => expect((await at('crds', '--write', 'written')).out).toMatch(/_operands\.yaml\n/),
+  'rbac --namespace': async () => expect((await at('rbac', '--namespace', 'here')).out).toContain('namespace: here\n'),
+};
+
+function operandOf(name: string, finalizers: string[] = []) {
+  const { apiVersion, kind } = operandOperator.kinds[0]!;
+  return { apiVersion, kind, metadata: { name, finalizers } };
+}
+
+test('this file shows the output of every flag of every command', () => {
+  const flags = table.flatMap((command) =>
+    flagsOf(command)
+      .filter((flag) => !everywhere.has(flag))
+      .map((flag) => `${command.name()} ${flag}`),
+  );
+  expect(Object.keys(shown).sort()).toEqual(flags.sort());
+});
+
+describe('flags', () => {
+  test.each(Object.entries(shown))('%s', async (_name, show) => {
+    await show();
+  });
+});
+
+describe.each(table.map((command) => [command.name(), command] as const))('%s', (name, command) => {
+  test('--help lists exactly its flags', async () => {
+    const { out } = await call([name, '--help'], { columns: 300 });
+    const listed = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    expect(listed.sort()).toEqual([...flagsOf(command), '--help'].sort());
+  });
+
+  test('--config names a file that is read', async () => {
+    const { code, err } = await at(name, ...(needed[name] ?? []), '--config', 'nowhere.yaml');
+    expect(err).toMatch(/^slipway: nowhere\.yaml: ENOENT/);
+    expect(code).toBe(2);
+  });
+
+  test('--verbose says where settings came from', async () => {
+    const flags = flagsOf(command).includes('--kubeconfig') && name !== 'up' && name !== 'cluster';
+    const argv = [name, ...(needed[name] ?? []), '--verbose', ...(flags ? ['--kubeconfig', cluster.kubeconfig] : [])];
+    const running = new Call(argv, { cwd: cluster.folder, env: { HOME: cluster.folder } });
+    await running.says(/setting verbose = true \(--verbose\)|"from":"--verbose".*"msg":"setting"/);
+    await running.stop();
+  });
+
+  test('an unknown flag: 2, with where to look', async () => {
+    const { code, err } = await call([name, ...(needed[name] ?? []), '--frob']);
+    expect(err).toMatch(/^error: unknown option '--frob'\n.*--help/);
+    expect(code).toBe(2);
+  });
+});
