@@ -47,7 +47,7 @@ export interface InformerScope<T extends KubeObject = KubeObject> {
   fieldSelector?: string;
   /**
    * Only `metadata` is fetched and kept: for kinds that are triggers. Default false; true for Secret and ConfigMap unless set,
-   * so whoever reads their `data` from the cache says `metadataOnly: false`.
+   * so whoever reads their `data` from the cache says `metadataOnly: false`. Controllers say it for what they are `for` and `read`.
    */
   metadataOnly?: boolean;
   /** Cut `metadata.managedFields` and the last-applied annotation before parsing. Default true. */

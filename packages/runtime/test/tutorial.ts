@@ -102,7 +102,7 @@ export const everything = controller({
       map: (event) => (event.meta.labels?.['greeting'] ? [{ ...event.key, name: event.meta.labels['greeting'] }] : []),
     },
   ],
-  reads: [{ kind: ConfigMap, scope: { metadataOnly: false, labelSelector: { app: 'greeting' } } }],
+  reads: [{ kind: ConfigMap, scope: { labelSelector: { app: 'greeting' } } }],
   sources: [pokes, timerSource({ everyMs: minutes(5), keys: () => [{ namespace: 'default', name: 'daily' }] })],
   concurrency: 4,
   reconcileTimeoutMs: minutes(1),

@@ -32,6 +32,8 @@ export interface TestClusterOptions {
   readonly controllers?: 'none' | 'core' | 'workloads';
   /** A real cluster of the test's own, where others share one: for tests about kinds that must not be there yet. Default false. */
   readonly unshared?: boolean;
+  /** `machine`: real time on the embedded cluster too, for what looks at the clock of the machine (TLS). Default `virtual`. */
+  readonly time?: 'virtual' | 'machine';
   /** More options for the embedded server; ignored by the reference cluster. */
   readonly embedded?: Omit<ClusterOptions, 'clock' | 'controllers'>;
 }
@@ -72,8 +74,32 @@ export async function testCluster(options: TestClusterOptions = {}): Promise<Tes
   return onReference ? await referenceTestCluster(options) : await embeddedTestCluster(options);
 }
 
+const machineTime: Pick<TestCluster, 'clock' | 'eventually' | 'advance'> = {
+  clock: systemClock,
+  async eventually(what, check, { withinMs = 60_000 } = {}) {
+    const attempt = new Attempt(what, check);
+    const end = systemClock.now() + Math.min(withinMs, 90_000);
+    while (!(await attempt.succeeds())) {
+      if (systemClock.now() > end) throw attempt.failure(undefined);
+      await wait(50);
+    }
+    return attempt.result();
+  },
+  advance: (ms) => wait(ms),
+};
+
 async function embeddedTestCluster(options: TestClusterOptions): Promise<TestCluster> {
   const { startCluster } = await import('@slipway/apiserver');
+  if (options.time === 'machine') {
+    const embedded = await startCluster({ ...options.embedded, controllers: options.controllers ?? 'core' });
+    return await prepare(options, {
+      type: 'embedded',
+      embedded,
+      ...machineTime,
+      transport: () => embedded.transportFor({}),
+      close: () => embedded.stop(),
+    });
+  }
   const clock = new VirtualClock();
   const embedded = await startCluster({ ...options.embedded, clock, controllers: options.controllers ?? 'core' });
   return await prepare(options, {
@@ -104,22 +130,12 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
-    clock: systemClock,
+    ...machineTime,
     transport() {
       const transport = reference.transport();
       transports.push(transport);
       return transport;
     },
-    async eventually(what, check, { withinMs = 60_000 } = {}) {
-      const attempt = new Attempt(what, check);
-      const end = systemClock.now() + Math.min(withinMs, 90_000);
-      while (!(await attempt.succeeds())) {
-        if (systemClock.now() > end) throw attempt.failure(undefined);
-        await wait(50);
-      }
-      return attempt.result();
-    },
-    advance: (ms) => wait(ms),
     async close() {
       await Promise.all(transports.map((transport) => transport.close()));
       await (options.unshared ? reference.stop() : reference.clean());

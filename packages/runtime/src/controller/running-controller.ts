@@ -4,8 +4,10 @@ import {
   type CacheEvent,
   type Clock,
   type Informer,
+  type InformerScope,
   isConflict,
   keyText,
+  type Kind,
   kindText,
   type ObjectKey,
   parseKey,
@@ -97,11 +99,14 @@ export class RunningController {
   /** Tells the caches which kinds the controller needs. */
   declare(): void {
     const { controller } = this;
-    this.#informers.push(this.#cluster.cache.informer(controller.for, controller.scope));
-    for (const { kind, scope } of controller.owns) this.#informers.push(this.#cluster.cache.informer(kind, scope));
-    for (const { kind, scope, cluster } of [...controller.watches, ...controller.reads]) {
+    const declare = (kind: Kind, scope: InformerScope | undefined, cluster?: string): void => {
       this.#informers.push(this.#clusterNamed(cluster).cache.informer(kind, scope));
-    }
+    };
+    // What is read is wanted whole, also of kinds that are otherwise cached without their data.
+    declare(controller.for, { metadataOnly: false, ...controller.scope });
+    for (const { kind, scope } of controller.owns) declare(kind, scope);
+    for (const { kind, scope, cluster } of controller.watches) declare(kind, scope, cluster);
+    for (const { kind, scope, cluster } of controller.reads) declare(kind, { metadataOnly: false, ...scope }, cluster);
   }
 
   /** Resolves when everything the controller reads has been loaded once. */

@@ -73,7 +73,7 @@ describe('startManager', () => {
     const writing = controller({
       name: 'writing',
       for: ConfigMap,
-      scope: { ...scope, metadataOnly: false },
+      scope,
       async reconcile({ cache, client: own }, key) {
         const before = await cache.get(ConfigMap, key);
         if (before?.data?.['done']) return;
