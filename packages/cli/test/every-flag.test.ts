@@ -151,7 +151,7 @@ describe('flags', () => {
 describe.each(table.map((command) => [command.name(), command] as const))('%s', (name, command) => {
   test('--help lists exactly its flags', async () => {
     const { out } = await call([name, '--help'], { columns: 300 });
-    const listed = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    const listed = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag!);
     expect(listed.sort()).toEqual([...flagsOf(command), '--help'].sort());
   });
 

@@ -185,4 +185,36 @@ describe('completion', () => {
     expect(await complete('slipway', 'up', 'op')).toBe('operand');
     expect(await complete('slipway', 'status', '-o', 'j')).toBe('json');
   });
+
+  test.each(['bash', 'zsh', 'fish'])('%s reads the script without complaint', async (shell) => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'completion');
+    await writeFile(file, (await call(['completion', shell])).out);
+    const check = promisify(execFile);
+    const missing = await check(shell, ['-n', file]).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    if (missing === undefined) return;
+    if (missing.code !== 'ENOENT') throw missing;
+    // The shell is not installed. What zsh is given, bash can parse too; fish is given one plain command a line.
+    if (shell === 'zsh') await check('bash', ['-n', file]);
+    else for (const line of (await readFile(file, 'utf8')).split('\n')) expect(line).toMatch(fishLine);
+  });
+
+  test('a value with a quote survives in every shell', async () => {
+    const operator = {
+      ...operandOperator,
+      flags: [{ name: 'owner', description: "The ship's [first] owner: $HOME.", type: 'string' as const }],
+    };
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { out } = await call(['completion', shell], { operators: [operator] });
+      expect(out).toContain(shell === 'fish' ? '-l owner' : '--owner');
+      if (shell === 'fish') for (const line of out.split('\n')) expect(line).toMatch(fishLine);
+      else await promisify(execFile)('bash', ['-n', '-c', out]);
+    }
+  });
 });
+
+/** A comment, or `complete` with words that are plain or quoted. */
+const fishLine = /^(#.*|complete( ([\w./:-]+|"[^"$]*"|'([^'\\]|\\.)*'))+|)$/;
