@@ -6,20 +6,24 @@ import { promisify } from 'node:util';
 import { findOperators } from '@slipway/cli';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { bundle, type Bundle } from './bundle.ts';
+import { baseBytes, compressedBytes, filesBelow, imageBudgetBytes, makeImageContent } from './image-size.ts';
 
 let folder: string;
-let made: Bundle;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'slipway-bundle-'));
-  made = await bundle({ directory: folder });
+  await makeImageContent(folder);
 }, 60_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const slipway = async (...argv: string[]) =>
-  (await promisify(execFile)(process.execPath, [made.file, ...argv], { cwd: folder, maxBuffer: 1 << 26 })).stdout;
+  (
+    await promisify(execFile)(process.execPath, [join(folder, 'slipway.mjs'), ...argv], {
+      cwd: folder,
+      maxBuffer: 1 << 26,
+    })
+  ).stdout;
 
 test('starts from a folder without any modules, and knows all operators', async () => {
   const help = await slipway('run', '--help');
@@ -39,4 +43,22 @@ test('holds what operators read at run time beside it', async () => {
     if (operator.manifestsDir === undefined) continue;
     expect((await stat(join(folder, 'operators', operator.name, 'manifests'))).isDirectory()).toBe(true);
   }
+});
+
+test('takes modules of Node only when they are used', async () => {
+  const text = await readFile(join(folder, 'slipway.mjs'), 'utf8');
+  const imported = [...text.matchAll(/(?:^|[;\n])import[^;"'`]*from\s*["']([^"']+)["']/g)].map(([, name]) => name);
+  expect(imported).toEqual(['node:module']);
+});
+
+test('leaves compiled code for the image', async () => {
+  expect((await filesBelow(join(folder, 'compiled'))).length).toBeGreaterThan(0);
+});
+
+test('stays within its part of the image budget', async () => {
+  // Node compresses to a third; compressing it here would take longer than all other tests of the bundle.
+  const node = (await stat(process.execPath)).size * 0.36;
+  const own = await compressedBytes(await filesBelow(folder));
+  expect(own).toBeLessThan(3_000_000);
+  expect(baseBytes + node + own).toBeLessThan(imageBudgetBytes);
 });
