@@ -2,7 +2,9 @@
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
-const { startCluster } = await import('@slipway/apiserver');
+const { keepProcessLean, startCluster } = await import('@slipway/apiserver');
+
+keepProcessLean();
 
 const secure = process.argv.includes('--secure');
 const cluster = await startCluster({

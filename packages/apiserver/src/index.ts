@@ -1,4 +1,5 @@
 export { startCluster, type Cluster, type ClusterOptions, type ObservedChange } from './cluster.ts';
+export { keepProcessLean } from './lean-process.ts';
 export type { ControllerMode } from './controllers/start-controllers.ts';
 export type { Manifest } from './manifests.ts';
 export {

@@ -143,11 +143,6 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
         stream?.close();
         handler.closed(reason);
       };
-      const receive = (line: string) => {
-        const event = JSON.parse(line) as { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR'; object: ApiObject };
-        if (event.type === 'ERROR') close(event.object as unknown as StatusBody);
-        else handler.event(event.type, event.object);
-      };
       const path = pathOf(address, { ...selection, resourceVersion, watch: 'true' });
       server.handle({ method: 'GET', path, headers, user, internal: true }).then(
         (response) => {
@@ -156,13 +151,12 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
             close(text.startsWith('{') ? (JSON.parse(text) as StatusBody) : plainError(response.status, text).status);
             return;
           }
-          let rest = '';
           const started = response.stream({
-            write(chunk) {
-              const lines = (rest + Buffer.from(chunk).toString()).split('\n');
-              rest = lines.pop()!;
-              for (const line of lines) if (!over) receive(line);
-              return true;
+            write: () => true,
+            event(type, object) {
+              if (over) return;
+              if (type === 'ERROR') close(object as unknown as StatusBody);
+              else handler.event(type as 'ADDED' | 'MODIFIED' | 'DELETED', object);
             },
             end: () => close(),
           });

@@ -12,6 +12,7 @@ import { negotiate } from './http/negotiate.ts';
 import { renderStatus, render } from './http/render.ts';
 import { routeOf, type Route } from './http/route.ts';
 import { otherPaths } from './http/other-paths.ts';
+import type { ApiObject } from './object.ts';
 import { systemRandom, type Random } from './random.ts';
 import type { Registry } from './registry.ts';
 import type { Answer } from './request/answer.ts';
@@ -51,6 +52,8 @@ export interface ApiResponse {
 export interface StreamSink {
   /** False means: the receiver is behind, its queue grows. */
   write(chunk: Uint8Array): boolean;
+  /** Takes the events of a watch as they are stored, instead of `write`. What it is given is shared and must not be changed. */
+  event?(type: string, object: ApiObject): void;
   end(): void;
   /** Ends the stream as a broken connection does. */
   fail?(error: Error): void;
@@ -134,6 +137,7 @@ export class ApiServer {
       this.#streams.add(end);
       running.inner = start({
         write: (chunk) => sink.write(chunk),
+        ...(sink.event ? { event: (type, object) => sink.event!(type, object) } : {}),
         end() {
           forget();
           sink.end();

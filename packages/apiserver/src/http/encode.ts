@@ -32,24 +32,22 @@ export function orderedMetadata(metadata: ApiObject['metadata']): ApiObject['met
 }
 
 /** The JSON of an object without the opening brace, kind and apiVersion: the part that is alike in every context. */
-function bodyOf(object: ApiObject): Buffer {
+function bodyOf(object: ApiObject): string {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
-  return Buffer.from(JSON.stringify({ metadata: orderedMetadata(metadata), ...rest }).slice(1));
+  return JSON.stringify({ metadata: orderedMetadata(metadata), ...rest }).slice(1);
 }
 
 /** `{"kind":…,"apiVersion":…,`, to be followed by a body. */
-function headOf(object: ApiObject, custom: boolean): Buffer {
+function headOf(object: ApiObject, custom: boolean): string {
   const kind = `"kind":${JSON.stringify(object.kind)}`;
   const apiVersion = `"apiVersion":${JSON.stringify(object.apiVersion)}`;
-  return Buffer.from(custom ? `{${apiVersion},${kind},` : `{${kind},${apiVersion},`);
+  return custom ? `{${apiVersion},${kind},` : `{${kind},${apiVersion},`;
 }
 
-const openBrace = Buffer.from('{');
-const lineBreak = Buffer.from('\n');
-
+/** Texts and not bytes: many small buffers that live as long as their objects leave holes in memory that nobody gets back. */
 export interface EncodedObject {
-  readonly head: Buffer;
-  readonly body: Buffer;
+  readonly head: string;
+  readonly body: string;
 }
 
 /** A stored object in the version of `resource`, encoded at most once. */
@@ -62,14 +60,14 @@ export function encodeEntry(entry: Entry, resource: Resource): EncodedObject | P
 }
 
 export function encodeObject(object: ApiObject, custom: boolean): Buffer {
-  return Buffer.concat([headOf(object, custom), bodyOf(object), lineBreak]);
+  return Buffer.from(`${headOf(object, custom)}${bodyOf(object)}\n`);
 }
 
 export function joined({ head, body }: EncodedObject): Buffer {
-  return Buffer.concat([head, body, lineBreak]);
+  return Buffer.from(`${head}${body}\n`);
 }
 
 /** An item of a list: built-ins leave out kind and apiVersion there, custom resources do not. */
-export function itemParts({ head, body }: EncodedObject, custom: boolean): [Buffer, Buffer] {
-  return [custom ? head : openBrace, body];
+export function itemText({ head, body }: EncodedObject, custom: boolean): string {
+  return `${custom ? head : '{'}${body}`;
 }

@@ -7,7 +7,7 @@ import type { Resource } from '../resource.ts';
 import type { ApiResponse } from '../server.ts';
 import type { Entry } from '../store/entry.ts';
 import { partialMetadata, tableOf, tableRow } from '../table/table.ts';
-import { encodeEntry, encodeObject, itemParts, joined } from './encode.ts';
+import { encodeEntry, encodeObject, itemText, joined } from './encode.ts';
 import type { Representation } from './negotiate.ts';
 
 /** Turns an answer into bytes of the negotiated form. */
@@ -84,7 +84,8 @@ function transformed(object: ApiObject, resource: Resource, representation: Repr
   return tableOf({ resourceVersion: object.metadata.resourceVersion ?? '' }, resource.columns, [row]);
 }
 
-const comma = Buffer.from(',');
+/** Long lists are put together piece by piece; the text of a whole one could be longer than texts may be. */
+const pieceLength = 1_000_000;
 
 async function listBytes(
   entries: readonly Entry[],
@@ -121,15 +122,19 @@ async function listBytes(
   // The real server prints custom lists from a sorted map.
   const opening = resource.custom ? `{${apiVersion},"items":[` : `{${kind},${apiVersion},${meta},"items":[`;
   const closing = resource.custom ? `],${kind},${meta}}\n` : ']}\n';
-  const parts: Buffer[] = [Buffer.from(opening)];
+  const parts: Buffer[] = [];
+  let text = opening;
   for (const [index, entry] of entries.entries()) {
-    if (index > 0) parts.push(comma);
     let encoded = encodeEntry(entry, resource);
     if (encoded instanceof Promise) encoded = await encoded;
-    parts.push(...itemParts(encoded, resource.custom));
+    text += index > 0 ? `,${itemText(encoded, resource.custom)}` : itemText(encoded, resource.custom);
+    if (text.length > pieceLength) {
+      parts.push(Buffer.from(text));
+      text = '';
+    }
   }
-  parts.push(Buffer.from(closing));
-  return Buffer.concat(parts);
+  parts.push(Buffer.from(text + closing));
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
 /** JSON bytes as they are, indented, or as YAML. Like Go's encoder, `json` ends with a line break; indented documents do not. */

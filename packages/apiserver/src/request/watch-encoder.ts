@@ -10,13 +10,47 @@ import { partialMetadata, tableOf, tableRow } from '../table/table.ts';
 import type { Core } from './core.ts';
 import { apiVersionOf, identityOf, inVersion } from './versions.ts';
 
+/** An event for somebody in this process. */
+export class SharedEvent {
+  readonly type: string;
+  readonly object: ApiObject;
+
+  constructor(type: string, object: ApiObject) {
+    this.type = type;
+    this.object = object;
+  }
+}
+
+/** What one watch is told: a line, or without bytes the object itself. */
+export type WatchLine = Buffer | SharedEvent;
+
 /** Makes the lines of one watch. */
 export interface EventEncoder {
   /** The line for a change; the same bytes for every watcher with the same representation. */
-  change(type: ChangeType, change: Change): Buffer | Promise<Buffer>;
-  event(type: ChangeType, entry: Entry): Buffer | Promise<Buffer>;
-  bookmark(revision: number, initialEventsEnd: boolean): Buffer;
-  error(status: StatusBody): Buffer;
+  change(type: ChangeType, change: Change): WatchLine | Promise<WatchLine>;
+  event(type: ChangeType, entry: Entry): WatchLine | Promise<WatchLine>;
+  bookmark(revision: number, initialEventsEnd: boolean): WatchLine;
+  error(status: StatusBody): WatchLine;
+}
+
+/** For watches inside this process: the stored objects themselves. */
+export function sharedEvents(resource: Resource): EventEncoder {
+  const event = (type: ChangeType, entry: Entry) => {
+    const object = inVersion(entry, resource);
+    return object instanceof Promise
+      ? object.then((converted) => new SharedEvent(type, converted))
+      : new SharedEvent(type, object);
+  };
+  return {
+    event,
+    change: (type, { entry }) => event(type, entry),
+    bookmark(revision, initialEventsEnd) {
+      const metadata = bookmarkMetadata(revision, initialEventsEnd);
+      const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } as unknown as ApiObject;
+      return new SharedEvent('BOOKMARK', object);
+    },
+    error: (status) => new SharedEvent('ERROR', status as unknown as ApiObject),
+  };
 }
 
 /** The lines of the change that is being told right now. One slot is enough: changes are told one after the other. */
@@ -99,13 +133,8 @@ function objectLine(type: ChangeType, entry: Entry, resource: Resource): Buffer 
   return encoded instanceof Promise ? encoded.then((done) => wrap(type, done)) : wrap(type, encoded);
 }
 
-const lineEnd = Buffer.from('}\n');
-const lineStarts = new Map<string, Buffer>(
-  ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)]),
-);
-
 function wrap(type: ChangeType, { head, body }: EncodedObject): Buffer {
-  return Buffer.concat([lineStarts.get(type)!, head, body, lineEnd]);
+  return Buffer.from(`{"type":"${type}","object":${head}${body}}\n`);
 }
 
 function metadataLine(type: ChangeType, entry: Entry, resource: Resource): Buffer | Promise<Buffer> {

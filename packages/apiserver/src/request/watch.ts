@@ -13,7 +13,7 @@ import { listOptions, type ListOptions } from './options.ts';
 import { parseResourceVersion } from './resource-version.ts';
 import { selectionOf, type Selection } from './selection.ts';
 import { inVersion } from './versions.ts';
-import { eventEncoder, type EventEncoder } from './watch-encoder.ts';
+import { eventEncoder, SharedEvent, sharedEvents, type EventEncoder, type WatchLine } from './watch-encoder.ts';
 
 const bookmarkEveryMs = 60_000;
 const bookmarkBeforeEndMs = 2_000;
@@ -64,7 +64,7 @@ class Watcher {
     this.#selection = selection;
     this.#options = options;
     this.#sink = sink;
-    this.#encoder = eventEncoder(core, resource, representation);
+    this.#encoder = sink.event ? sharedEvents(resource) : eventEncoder(core, resource, representation);
   }
 
   start(revision: number): void {
@@ -134,7 +134,7 @@ class Watcher {
   }
 
   /** The event for a change, seen through the selector: entering it is ADDED, leaving it DELETED with the old content. */
-  #render(change: Change): Buffer | undefined | Promise<Buffer | undefined> {
+  #render(change: Change): WatchLine | undefined | Promise<WatchLine | undefined> {
     const { matches } = this.#selection;
     if (!matches) return this.#encoder.change(change.type, change);
     const before = change.previous && inVersion(change.previous, this.#resource);
@@ -153,7 +153,10 @@ class Watcher {
     return decide(before, after);
   }
 
-  #ifMatching(entry: Entry, encode: () => Buffer | Promise<Buffer>): Buffer | undefined | Promise<Buffer | undefined> {
+  #ifMatching(
+    entry: Entry,
+    encode: () => WatchLine | Promise<WatchLine>,
+  ): WatchLine | undefined | Promise<WatchLine | undefined> {
     const { matches } = this.#selection;
     if (!matches) return encode();
     const object = inVersion(entry, this.#resource);
@@ -161,7 +164,7 @@ class Watcher {
     return matches(object) ? encode() : undefined;
   }
 
-  #send(event: Buffer | undefined | Promise<Buffer | undefined>): void {
+  #send(event: WatchLine | undefined | Promise<WatchLine | undefined>): void {
     if (!this.#tail && !(event instanceof Promise)) {
       if (event) this.#write(event);
       return;
@@ -183,10 +186,11 @@ class Watcher {
     this.#tail = tail;
   }
 
-  #write(bytes: Buffer): void {
+  #write(line: WatchLine): void {
     if (this.#closed) return;
     try {
-      this.#sink.write(bytes);
+      if (line instanceof SharedEvent) this.#sink.event!(line.type, line.object);
+      else this.#sink.write(line);
     } catch (error) {
       // A receiver that fails must not make the write fail it was being told about.
       this.close();

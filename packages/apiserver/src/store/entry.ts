@@ -1,18 +1,23 @@
 import type { ApiObject } from '../object.ts';
 
-/** One stored object at one revision. Nothing in it ever changes, except that encodings are remembered. */
+/** One stored object at one revision. Nothing in it ever changes, except how it is kept and that encodings are remembered. */
 export class Entry {
   /** `namespace/name`, or `name` for cluster-scoped objects. */
   readonly key: string;
-  /** In the storage version, with kind, apiVersion and resourceVersion. */
-  readonly object: ApiObject;
   readonly revision: number;
+  /** As JSON once it belongs to the past. */
+  #content: ApiObject | string;
   #encodings: Map<string, unknown> | undefined;
 
   constructor(key: string, object: ApiObject, revision: number) {
     this.key = key;
-    this.object = object;
+    this.#content = object;
     this.revision = revision;
+  }
+
+  /** In the storage version, with kind, apiVersion and resourceVersion. */
+  get object(): ApiObject {
+    return typeof this.#content === 'string' ? (JSON.parse(this.#content) as ApiObject) : this.#content;
   }
 
   /** Remembers what `make` returns for `representation`, so that an object is encoded once for all its readers. */
@@ -32,8 +37,9 @@ export class Entry {
     return this.#encodings?.has(representation) ?? false;
   }
 
-  /** Forgets the encodings; history keeps many entries, and old ones are hardly ever read again. */
-  forgetEncodings(): void {
+  /** Keeps it in as little memory as possible: history holds many entries, and old ones are hardly ever read again. */
+  archive(): void {
+    if (typeof this.#content !== 'string') this.#content = JSON.stringify(this.#content);
     this.#encodings = undefined;
   }
 }

@@ -87,3 +87,18 @@ test('observers hear before watchers, both inside the write', () => {
   store.put('configmaps', 'n/a', object('a', '2'));
   expect(heard).toEqual(['observe 1', 'watch 1', 'observe 2', 'watch 3']);
 });
+
+test('what belongs to the past holds no object any more and reads as before', () => {
+  const store = new Store({ clock: new VirtualClock() });
+  const first = store.put('configmaps', 'n/a', object('a', 'old ü'));
+  const before = first.object;
+  expect(first.object).toBe(before);
+  const second = store.put('configmaps', 'n/a', object('a', 'new'));
+  expect(first.object).toEqual(before);
+  expect(first.object).not.toBe(before);
+  expect(second.object).toBe(second.object);
+  const gone = store.delete('configmaps', 'n/a')!;
+  expect(gone.object).toEqual({ ...object('a', 'new'), metadata: { name: 'a', resourceVersion: '3' } });
+  expect(gone.object).not.toBe(gone.object);
+  expect(store.listAt('configmaps', 'n', 1).map((entry) => entry.object)).toEqual([before]);
+});

@@ -18,9 +18,9 @@ export interface Change {
 
 /** How much history is kept for watches and lists of the past. */
 export interface HistoryOptions {
-  /** Changes kept at least. Default 50,000. */
+  /** Changes kept at least. Default 5,000. */
   readonly limit?: number;
-  /** Changes younger than this are kept too, up to four times `limit`. Default 600,000 (10 minutes). */
+  /** Changes younger than this are kept too, up to four times `limit`. Default 300,000 (5 minutes). */
   readonly minAgeMs?: number;
 }
 
@@ -66,8 +66,8 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#clock = options.clock;
     this.#storage = options.storage ?? memoryStorage;
-    this.#limit = options.history?.limit ?? 50_000;
-    this.#minAgeMs = options.history?.minAgeMs ?? 600_000;
+    this.#limit = options.history?.limit ?? 5_000;
+    this.#minAgeMs = options.history?.minAgeMs ?? 300_000;
     const state = this.#storage.load();
     this.#revision = Math.max(state.revision, options.firstRevision ?? 0);
     this.#compactedRevision = state.compactedRevision;
@@ -77,6 +77,8 @@ export class Store {
       const entry = new Entry(key, object, revision);
       if (type === 'DELETED') table.delete(key);
       else table.set(entry);
+      previous?.archive();
+      if (type === 'DELETED') entry.archive();
       if (revision > this.#compactedRevision) this.#log.push({ revision, type, storageId, entry, previous, time });
       this.#revision = Math.max(this.#revision, revision);
     }
@@ -208,7 +210,8 @@ export class Store {
       // Whatever an observer throws, watchers must not miss what has happened.
       const listeners = this.#listeners.get(storageId);
       if (listeners) for (const listener of listeners) listener(change);
-      change.previous?.forgetEncodings();
+      change.previous?.archive();
+      if (type === 'DELETED') entry.archive();
     }
   }
 
