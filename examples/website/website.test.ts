@@ -19,7 +19,7 @@ import {
   toCustomResourceDefinition,
 } from '@slipway/kube';
 import { memoryLogger, startManager } from '@slipway/runtime';
-import { VirtualClock } from '@slipway/testing';
+import { testCluster, VirtualClock } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { Website, websites } from './website.ts';
@@ -32,20 +32,9 @@ test('the whole program has fewer than 80 lines', async () => {
 });
 
 test('a Website becomes a Deployment, follows its spec, says when it is ready and heals what others break', async () => {
-  const clock = new VirtualClock();
-  await using cluster = await startCluster({ clock });
-  const transport = cluster.transport;
-  const client = createClient({ transport, fieldManager: 'test', clock });
-  const log = memoryLogger();
-  await client.create(toCustomResourceDefinition(Website));
-  await clock.advance(1000);
-  await using manager = await startManager({
-    controllers: [websites],
-    cluster: { transport },
-    leaderElection: true,
-    clock,
-    log,
-  });
+  await using cluster = await testCluster({ kinds: [Website], controllers: 'workloads' });
+  const { client } = cluster;
+  const { logs } = await cluster.run([websites], { leaderElection: { namespace: 'default' } });
   await client.create({
     apiVersion: 'example.com/v1',
     kind: 'Website',
@@ -53,18 +42,9 @@ test('a Website becomes a Deployment, follows its spec, says when it is ready an
     spec: { image: 'nginx:1.29', replicas: 2 },
   });
   const deployed = async () => (await client.get(Deployment, key))?.spec;
-  await clock.runUntil(async () => (await deployed())?.replicas === 2);
-  await manager.elected;
+  await cluster.eventually('the Deployment', async () => (await deployed())?.replicas === 2);
   const readiness = async () => findCondition(await client.get(Website, key), 'Ready');
-  await clock.runUntil(async () => (await readiness())?.reason === 'Starting');
-
-  await client.patch(
-    Deployment,
-    key,
-    { type: 'merge', body: { status: { replicas: 2, readyReplicas: 2, observedGeneration: 1 } } },
-    { subresource: 'status' },
-  );
-  await clock.runUntil(async () => (await readiness())?.status === 'True');
+  await cluster.eventually('it says it is ready', async () => (await readiness())?.status === 'True');
   const site = await client.get(Website, key);
   expect(site?.status).toMatchObject({
     url: 'http://blog.default.svc',
@@ -72,19 +52,36 @@ test('a Website becomes a Deployment, follows its spec, says when it is ready an
   });
 
   await client.patch(Website, key, { type: 'merge', body: { spec: { image: 'nginx:1.30' } } });
-  await clock.runUntil(async () => (await deployed())?.template?.spec?.containers?.[0]?.image === 'nginx:1.30');
+  const image = async () => (await deployed())?.template?.spec?.containers?.[0]?.image;
+  await cluster.eventually('the new image', async () => (await image()) === 'nginx:1.30');
 
   await client.delete(Deployment, key);
-  await clock.runUntil(async () => (await deployed()) !== undefined);
+  await cluster.eventually('the Deployment is back', deployed);
+  expect(logs.filter(({ level }) => level === 'error')).toEqual([]);
+});
 
-  // It looks again every ten minutes, and writes nothing when nothing is to be done.
+test('a Website is looked at every ten minutes, and nothing is written when nothing is to be done', async () => {
+  const clock = new VirtualClock();
+  await using cluster = await startCluster({ clock });
+  const client = createClient({ transport: cluster.transport, fieldManager: 'test', clock });
+  const log = memoryLogger();
+  await client.create(toCustomResourceDefinition(Website));
+  await using _manager = await startManager({
+    controllers: [websites],
+    cluster: { transport: cluster.transport },
+    clock,
+    log,
+  });
+  const spec = { image: 'nginx:1.29', replicas: 0 };
+  await client.create({ apiVersion: 'example.com/v1', kind: 'Website', metadata: key, spec });
+  await clock.runUntil(async () => findCondition(await client.get(Website, key), 'Ready')?.status === 'True');
+  await clock.advance(1000);
   const { resourceVersion } = (await client.get(Website, key))!.metadata;
   const looked = () => log.entries.filter(({ message }) => message.startsWith('brought the website')).length;
   const before = looked();
   await clock.advance(minutes(11));
   expect(looked()).toBe(before + 1);
   expect((await client.get(Website, key))?.metadata.resourceVersion).toBe(resourceVersion);
-  expect(log.entries.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 test('started as a program it finds its cluster, installs its kind, works, and ends well on SIGTERM', async () => {
