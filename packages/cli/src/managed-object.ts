@@ -68,14 +68,17 @@ export async function listManagedObjects(
   return { objects, missing };
 }
 
+/** The colour of a state. */
+export function stateStyle({ good, state }: Pick<ManagedObject, 'good' | 'state'>): Style {
+  return good === true ? 'green' : /error|fail|exceeded|refused/i.test(state) ? 'red' : 'yellow';
+}
+
 export function statusColumns(terminal: Terminal): Column<ManagedObject>[] {
-  const colour = (row: ManagedObject): Style =>
-    row.good === true ? 'green' : /error|fail|exceeded|refused/i.test(row.state) ? 'red' : 'yellow';
   return [
     { title: 'OPERATOR', text: (row) => row.operator },
     { title: 'KIND', text: (row) => row.kind },
     { title: 'NAME', text: (row) => row.name },
-    { title: 'STATE', text: (row) => row.state, paint: (row, text) => styled(terminal, colour(row), text) },
+    { title: 'STATE', text: (row) => row.state, paint: (row, text) => styled(terminal, stateStyle(row), text) },
     { title: 'SINCE', text: (row) => (row.since === undefined ? '' : ageText(row.since, terminal.clock.now())) },
     { title: 'WAITS FOR', text: (row) => row.message.replaceAll('\n', ' '), flexible: true },
   ];

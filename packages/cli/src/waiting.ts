@@ -2,6 +2,7 @@ import { formatDuration, sleep } from '@slipway/kube';
 
 import { CliError } from './cli-error.ts';
 import type { Terminal } from './terminal.ts';
+import { writeLine } from './view/write-line.ts';
 
 const pollMs = 500;
 
@@ -19,7 +20,7 @@ export async function waitUntilDone(
   for (;;) {
     const { waitsFor } = await pass();
     if (waitsFor === undefined) return;
-    if (waitsFor !== said) terminal.out(`  waiting for ${waitsFor}\n`);
+    if (waitsFor !== said) writeLine(terminal, `  waiting for ${waitsFor}`);
     said = waitsFor;
     if (terminal.clock.now() >= end)
       throw new CliError(`gave up after ${formatDuration(timeoutMs)}, still waiting for ${waitsFor}`, {

@@ -20,6 +20,7 @@ import { connectCluster, type ConnectedCluster, type ConnectionFlags } from '../
 import { defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
 import { findInstalled, installMembership } from '../installed-set.ts';
 import { styled, type Terminal } from '../terminal.ts';
+import { writeLine } from '../view/write-line.ts';
 import { waitUntilDone } from '../waiting.ts';
 import type { CommandContext } from './context.ts';
 
@@ -56,9 +57,8 @@ export async function installCommand(
   }
   await using cluster = await connectCluster(terminal, flags);
   const members = await withoutForeignNamespace(cluster, objects.map(removable), terminal.signal);
-  terminal.out(
-    `installing ${operators.map((operator) => operator.name).join(', ')} in namespace ${options.namespace} (${cluster.origin})\n`,
-  );
+  const names = operators.map((operator) => operator.name).join(', ');
+  writeLine(terminal, `installing ${names} in namespace ${options.namespace} (${cluster.origin})`);
   const progress = new Progress(terminal);
   const memo = new AppliedMemo();
   await waitUntilDone(terminal, flags.timeout ?? defaultTimeoutMs, async () => {
@@ -120,7 +120,7 @@ class Progress {
       const key = refKey(ref);
       if (this.#said.has(key)) continue;
       this.#said.add(key);
-      this.#terminal.out(`  ${action.padEnd(10)} ${refText(ref)}\n`);
+      writeLine(this.#terminal, `  ${action.padEnd(10)} ${refText(ref)}`);
     }
   }
 }
@@ -150,6 +150,6 @@ async function pruneOldRoles(
   if (entries.length === 0) return;
   const { members: gone } = await pruneMembers({ client, entries, signal: terminal.signal });
   for (const { ref, action, message } of gone) {
-    terminal.out(`  ${action.padEnd(10)} ${refText(ref)}${message ? `: ${message}` : ''}\n`);
+    writeLine(terminal, `  ${action.padEnd(10)} ${refText(ref)}${message ? `: ${message}` : ''}`);
   }
 }

@@ -16,6 +16,7 @@ import { stringify } from 'yaml';
 
 import { CliError, exitCodes } from '../cli-error.ts';
 import { connectCluster, type ConnectedCluster, type ConnectionFlags } from '../connect-command.ts';
+import { styled, type Style, type Terminal } from '../terminal.ts';
 import type { CommandContext, OutputFormat } from './context.ts';
 
 export interface PlanFlags extends ConnectionFlags {
@@ -42,11 +43,11 @@ export async function planCommand({ terminal }: CommandContext, flags: PlanFlags
       })),
     );
   }
-  terminal.out(formatPlan(plan, flags.output ?? 'table'));
+  terminal.out(formatPlan(terminal, plan, flags.output ?? 'table'));
   refuse(plan);
 }
 
-function formatPlan(plan: readonly PlannedMember[], format: OutputFormat): string {
+function formatPlan(terminal: Terminal, plan: readonly PlannedMember[], format: OutputFormat): string {
   switch (format) {
     case 'json':
       return `${JSON.stringify(plan, undefined, 2)}\n`;
@@ -58,8 +59,19 @@ function formatPlan(plan: readonly PlannedMember[], format: OutputFormat): strin
         .map((member) => `${member.action} ${refText(member.ref)}\n`)
         .join('');
     default:
-      return `${planText(plan)}\n`;
+      return `${planText(plan)
+        .split('\n')
+        .map((line) => painted(terminal, line))
+        .join('\n')}\n`;
   }
+}
+
+const colours: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '~': 'yellow', '!': 'red' };
+
+/** A line of the plan in the colour of its sign. */
+function painted(terminal: Terminal, line: string): string {
+  const colour = /^\S /.test(line) ? colours[line[0]!] : undefined;
+  return colour ? styled(terminal, colour, line) : line;
 }
 
 /** A plan the server refuses is printed all the same, and is a failure to whoever asks for the exit code. */

@@ -14,6 +14,7 @@ import { connectCluster, type ConnectionFlags } from '../connect-command.ts';
 import { installObjects } from '../install-objects.ts';
 import { findInstalled } from '../installed-set.ts';
 import { styled, type Terminal } from '../terminal.ts';
+import { writeLine } from '../view/write-line.ts';
 import { waitUntilDone } from '../waiting.ts';
 import type { CommandContext } from './context.ts';
 
@@ -113,7 +114,7 @@ async function deleteObjects(
   for (const { kind, object } of roots.length > 0 ? roots : objects) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
     await client.delete(kind, keyOf(object), { preconditions: { uid: object.metadata.uid! }, signal: terminal.signal });
-    terminal.out(`  deleted    ${textOf({ kind, object })}\n`);
+    writeLine(terminal, `  deleted    ${textOf({ kind, object })}`);
   }
   return named(objects);
 }
@@ -129,7 +130,7 @@ async function removeMembers(
     const going = action === 'deleted' || action === 'terminating';
     if (!going || said.has(refText(ref))) continue;
     said.add(refText(ref));
-    terminal.out(`  ${action === 'deleted' ? 'deleted ' : 'deleting'}   ${refText(ref)}\n`);
+    writeLine(terminal, `  ${action === 'deleted' ? 'deleted ' : 'deleting'}   ${refText(ref)}`);
   }
   if (state === 'pruned') return undefined;
   const failed = members.filter((member) => member.action === 'failed');

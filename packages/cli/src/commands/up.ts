@@ -7,6 +7,7 @@ import { listManagedObjects, statusColumns } from '../managed-object.ts';
 import { diskProblem } from '../disk-notice.ts';
 import { controllersOf } from '../operators.ts';
 import { styled, type Terminal } from '../terminal.ts';
+import { fold } from '../view/fold.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
 import { renderTable } from '../view/table.ts';
@@ -27,7 +28,10 @@ const gracefulStopMs = 2_000;
 export async function upCommand({ terminal }: CommandContext, choice: OperatorChoice, flags: UpFlags): Promise<void> {
   const { operators, controllers } = ableToRun(terminal, choice);
   const view = new LiveView(terminal);
-  const say = (line: string) => (terminal.interactive ? view.log(line) : terminal.out(`${line}\n`));
+  const say = (line: string) => {
+    if (terminal.interactive) for (const part of fold(line, terminal.columns())) view.log(part);
+    else terminal.out(`${line}\n`);
+  };
   const embedded = await startEmbedded(terminal, flags, say);
   const { cluster, disk } = embedded;
   try {
@@ -53,10 +57,10 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
     greet(terminal, embedded, operators, flags);
     // From here on Ctrl-C is the way to end it, whatever it interrupts.
     try {
-      const story = new Story(operators, terminal.clock, say);
+      const story = new Story(operators, terminal, say);
       story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
       cluster.observe((change) => story.observe(change));
-      await applyExamples(client, operators, terminal);
+      await applyExamples(client, operators, terminal, say);
       await untilStopped(terminal, view, client, operators);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
@@ -114,10 +118,11 @@ async function applyExamples(
   client: Client,
   operators: readonly OperatorDescription[],
   terminal: Terminal,
+  say: (line: string) => void,
 ): Promise<void> {
   for (const operator of operators) {
     for (const example of operator.examples) {
-      terminal.out(`${styled(terminal, 'bold', `${operator.name}/${example.name}`)}  ${example.description}\n`);
+      say(`${styled(terminal, 'bold', `${operator.name}/${example.name}`)}  ${example.description}`);
       for (const object of parseManifests(example.manifest, { source: example.name })) {
         await client.apply(object, { fieldManager: 'slipway-example', signal: terminal.signal });
       }

@@ -1,27 +1,33 @@
 import type { ObservedChange } from '@slipway/apiserver';
-import type { Clock, DeepReadonly, KubeObject } from '@slipway/kube';
+import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import { groupOf, healthOf, memberLabel } from '@slipway/manifests';
 import type { OperatorDescription } from '@slipway/runtime';
 
-import { summarise, type ManagedObject } from '../managed-object.ts';
+import { stateStyle, summarise, type ManagedObject } from '../managed-object.ts';
+import { styled, type Terminal } from '../terminal.ts';
+import { cut } from './text-width.ts';
 
 /** Made by the cluster for a Service, with the Service's labels: nobody applied them. */
 const derivedKinds: ReadonlySet<string> = new Set(['Endpoints', 'EndpointSlice']);
+
+type StoryTerminal = Pick<Terminal, 'clock' | 'colours' | 'interactive' | 'columns'>;
+/** Of `   0.0s  `. */
+const timeWidth = 9;
 
 /** Tells what happens on the cluster: every state an operator's object goes through, every object that comes, gets well and goes. */
 export class Story {
   readonly #operators: readonly OperatorDescription[];
   readonly #say: (line: string) => void;
-  readonly #clock: Clock;
+  readonly #terminal: StoryTerminal;
   readonly #start: number;
   readonly #states = new Map<string, string>();
   readonly #health = new Map<string, string>();
 
-  constructor(operators: readonly OperatorDescription[], clock: Clock, say: (line: string) => void) {
+  constructor(operators: readonly OperatorDescription[], terminal: StoryTerminal, say: (line: string) => void) {
     this.#operators = operators;
     this.#say = say;
-    this.#clock = clock;
-    this.#start = clock.now();
+    this.#terminal = terminal;
+    this.#start = terminal.clock.now();
   }
 
   /** What was there before the story began. */
@@ -36,10 +42,17 @@ export class Story {
     if (operator) {
       const row = summarise(operator, seen.kind, seen);
       if (type === 'DELETED') this.#gone(`${row.kind} ${row.name}`);
-      else this.#told(row);
+      // What an operator's object is made of says how it is on the way there; only the end of that is part of the story.
+      else if (row.good === true || !this.#isPart(seen)) this.#told(row);
     } else if (seen.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(seen.kind)) {
       this.#member(type, seen);
     }
+  }
+
+  #isPart(object: DeepReadonly<KubeObject>): boolean {
+    return (object.metadata.ownerReferences ?? []).some(
+      (owner) => owner.controller === true && this.#operatorOf({ ...owner, metadata: {} }) !== undefined,
+    );
   }
 
   #operatorOf(object: DeepReadonly<KubeObject>): string | undefined {
@@ -53,7 +66,7 @@ export class Story {
     const state = row.message ? `${row.state}: ${row.message.replaceAll('\n', ' ')}` : row.state;
     if (this.#states.get(name) === state) return;
     this.#states.set(name, state);
-    this.#line(`${name} → ${state}`);
+    this.#line(`${name} → ${styled(this.#terminal, stateStyle(row), row.state)}${state.slice(row.state.length)}`);
   }
 
   #gone(name: string): void {
@@ -66,17 +79,27 @@ export class Story {
     const text = `${object.kind} ${namespace ? `${namespace}/` : ''}${name}`;
     if (type === 'DELETED') {
       this.#health.delete(text);
-      this.#line(`  - ${text}`);
+      this.#memberLine(`  ${styled(this.#terminal, 'red', '-')} `, text);
       return;
     }
     const { status } = healthOf(object);
     const before = this.#health.get(text);
     this.#health.set(text, status);
-    if (type === 'ADDED') this.#line(`  + ${text}`);
-    else if (status === 'Current' && before !== undefined && before !== 'Current') this.#line(`    ${text} is ready`);
+    if (type === 'ADDED') this.#memberLine(`  ${styled(this.#terminal, 'green', '+')} `, text);
+    else if (status === 'Current' && before !== undefined && before !== 'Current')
+      this.#memberLine('    ', text, ' is ready');
+  }
+
+  /** Members come by the dozen: one line each, with the name cut where there is no room. */
+  #memberLine(before: string, name: string, after = ''): void {
+    const room = this.#terminal.interactive
+      ? this.#terminal.columns() - timeWidth - 4 - after.length
+      : Number.MAX_VALUE;
+    this.#line(`${before}${cut(name, room)}${after}`);
   }
 
   #line(text: string): void {
-    this.#say(`${((this.#clock.now() - this.#start) / 1000).toFixed(1).padStart(6)}s  ${text}`);
+    const passed = `${((this.#terminal.clock.now() - this.#start) / 1000).toFixed(1).padStart(6)}s`;
+    this.#say(`${styled(this.#terminal, 'dim', passed)}  ${text}`);
   }
 }
