@@ -6,12 +6,9 @@ import {
   ConfigMap,
   createCache,
   createClient,
-  defineKind,
   MutatingWebhookConfiguration,
   Secret,
   systemRandom,
-  toCustomResourceDefinition,
-  Type,
   ValidatingWebhookConfiguration,
 } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
@@ -22,7 +19,7 @@ import { memoryLogger } from '../log/logger.ts';
 import { startManager } from '../manager/manager.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from './running-webhooks.ts';
-import { allow, conversionWebhook, deny, invalid, mutatingWebhook, validatingWebhook } from './webhook.ts';
+import { deny, mutatingWebhook, validatingWebhook } from './webhook.ts';
 
 const day = 86_400_000;
 const secretKey = { namespace: 'default', name: 'hooks-webhook-cert' };
@@ -198,82 +195,25 @@ describe('webhooks of a manager', () => {
     ]);
   });
 
-  test('an API server asks them: it refuses, changes and converts as they say', async () => {
+  test('an API server finds them by their Service', async () => {
     let port = 0;
     await using cluster = await startCluster({ resolveService: () => ({ host: '127.0.0.1', port }) });
     const { transport } = cluster;
     const client = createClient({ transport, fieldManager: 'test' });
-    const Old = defineKind({
-      group: 'example.com',
-      version: 'v1',
-      kind: 'Note',
-      scope: 'Namespaced',
-      spec: Type.Object({ text: Type.String() }),
-    });
-    const New = defineKind({
-      group: 'example.com',
-      version: 'v2',
-      kind: 'Note',
-      scope: 'Namespaced',
-      spec: Type.Object({ lines: Type.Array(Type.String()) }),
-      versions: [{ version: 'v1', spec: Old.definition.spec }],
-      conversion: {
-        strategy: 'Webhook',
-        webhook: {
-          conversionReviewVersions: ['v1'],
-          clientConfig: { service: { namespace: 'default', name: 'hooks', path: '/convert-example-com-note' } },
-        },
-      },
-    });
-    await client.create(toCustomResourceDefinition(New));
-    const webhooks = [
-      mutatingWebhook({
-        name: 'mutate.notes.example.com',
-        kind: New,
-        mutate({ object }) {
-          object.spec.lines.push('signed');
-        },
-      }),
-      validatingWebhook({
-        name: 'validate.notes.example.com',
-        kind: New,
-        validate: ({ object }) =>
-          object.spec.lines.includes('forbidden') ? invalid([{ field: 'spec.lines', message: 'not this' }]) : allow(),
-      }),
-      conversionWebhook({
-        group: 'example.com',
-        kind: 'Note',
-        plural: 'notes',
-        convert(object, apiVersion) {
-          const spec = object['spec'] as { text?: string; lines?: string[] };
-          const converted =
-            apiVersion === 'example.com/v2' ? { lines: spec.text!.split(' ') } : { text: spec.lines!.join(' ') };
-          return { ...object, apiVersion, spec: converted };
-        },
-      }),
-    ];
     await using manager = await startManager({
       name: 'hooks',
       cluster: { transport },
       log: memoryLogger(),
-      webhooks: { ...options, webhooks, trust: { crds: ['notes.example.com'] } },
+      webhooks: options,
     });
     await manager.ready;
     port = manager.ports.webhooks!;
-    const note = (name: string, text: string) =>
-      client.create({
-        apiVersion: 'example.com/v1' as const,
-        kind: 'Note' as const,
-        metadata: { namespace: 'default', name },
-        spec: { text },
-      });
-    expect((await note('good', 'hello world')).spec.text).toBe('hello world signed');
-    expect((await client.get(New, { namespace: 'default', name: 'good' }))?.spec.lines).toEqual([
-      'hello',
-      'world',
-      'signed',
-    ]);
-    await expect(note('bad', 'something forbidden')).rejects.toThrow('spec.lines: not this');
+    const refused = {
+      apiVersion: 'v1' as const,
+      kind: 'ConfigMap' as const,
+      metadata: { namespace: 'default', name: 'a' },
+    };
+    await expect(client.create(refused)).rejects.toThrow('denied the request: no');
   });
 
   test('no private key shows in a log line', async () => {
