@@ -1,9 +1,19 @@
 import { join } from 'node:path';
 
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+
+import { builtinsOnDemand, narrowUndici } from '../../tools/bundle/quick-start.ts';
+
+/** How our image is bundled. */
+const asShipped = [builtinsOnDemand(), narrowUndici()];
 
 /** A program and all it imports in one file (and one for each dynamic import): as an image ships it. Without this, Node's memory would hold the compiler of TypeScript too. */
-export async function bundleInto(folder: string, source: string, name: string): Promise<string> {
+export async function bundleInto(
+  folder: string,
+  source: string,
+  name: string,
+  plugins: Plugin[] = asShipped,
+): Promise<string> {
   await build({
     entryPoints: { [name]: source },
     outdir: folder,
@@ -16,6 +26,7 @@ export async function bundleInto(folder: string, source: string, name: string): 
     target: 'node24',
     minifyWhitespace: true,
     banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+    plugins,
     logLevel: 'error',
   });
   return join(folder, `${name}.mjs`);

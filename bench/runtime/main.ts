@@ -26,14 +26,14 @@ const log = (line: string) => console.error(`… ${line}`);
 const peer = await goPeer('controller-runtime', log);
 const folder = await mkdtemp(join(tmpdir(), 'slipway-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const node = async (name: string) => ({
+const node = async (name: string, ...plugins: [[]?]) => ({
   command: process.execPath,
-  args: [await bundleInto(folder, join(import.meta.dirname, 'subjects', `${name}.ts`), name)],
+  args: [await bundleInto(folder, join(import.meta.dirname, 'subjects', `${name}.ts`), name, ...plugins)],
 });
 const go = (...args: string[]) => ({ side: 'controller-runtime' as const, command: peer, args });
 
 const ours: Candidate = { name: 'Slipway', side: 'ours', ...(await node('ours')) };
-const clientNode: Candidate = { name: 'client-node informer', side: 'client-node', ...(await node('client-node')) };
+const clientNode: Candidate = { name: 'client-node informer', side: 'client-node', ...(await node('client-node', [])) };
 const candidates: Record<BenchKind, readonly Candidate[]> = {
   website: [
     ours,
