@@ -97,7 +97,7 @@ interface UnderTest {
   /** Entries for what it created by applying: the real server wants them besides `patch`, the embedded one does not. */
   readonly created: ReadonlySet<string>;
   /** Everything it said: log lines and status. */
-  said(): string;
+  readonly said: () => string;
 }
 
 /** A manager with every option that makes it do more, as the user whose role is under test. */

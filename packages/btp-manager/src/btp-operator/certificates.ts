@@ -38,28 +38,31 @@ export interface PreparedCertificates {
  */
 export async function prepareCertificates(run: BtpRun, prepared: readonly KubeObject[]): Promise<PreparedCertificates> {
   const { context, settings } = run;
-  const ca = await readSecret(run, names.caSecret);
-  const leaf = await readSecret(run, names.webhookSecret);
+  const [ca, leaf] = [await readSecret(run, names.caSecret), await readSecret(run, names.webhookSecret)];
   const live = await liveWebhooks(run);
   const plan = await planCertificates({
     found: {
-      ...(ca && { ca: { certificate: ca['ca.crt'], key: ca['ca.key'], previous: ca[previousKey] } }),
-      ...(leaf && { leaf: { certificate: leaf['tls.crt'], key: leaf['tls.key'] } }),
+      ...(ca && { ca: { certificate: ca.data['ca.crt'], key: ca.data['ca.key'], previous: ca.data[previousKey] } }),
+      ...(leaf && { leaf: { certificate: leaf.data['tls.crt'], key: leaf.data['tls.key'] } }),
     },
     trusted: live.flatMap(trustedBy),
     settings,
     nowMs: context.clock.now(),
     id: context.random.uuid().slice(0, 8),
   });
-  const caSecret = certificateSecret(run, names.caSecret, {
+  const caData = {
     'ca.crt': encode(plan.ca.certificate),
     'ca.key': encode(plan.ca.privateKey),
     ...(plan.previous && { [previousKey]: encode(plan.previous) }),
-  });
-  const webhookSecret = certificateSecret(run, names.webhookSecret, {
-    'tls.crt': encode(plan.leaf.certificate),
-    'tls.key': encode(plan.leaf.privateKey),
-  });
+  };
+  const leafData = { 'tls.crt': encode(plan.leaf.certificate), 'tls.key': encode(plan.leaf.privateKey) };
+  const caSecret = certificateSecret(run, names.caSecret, caData, plan.made === 'both' ? undefined : ca?.uid);
+  const webhookSecret = certificateSecret(
+    run,
+    names.webhookSecret,
+    leafData,
+    plan.made === 'nothing' ? leaf?.uid : undefined,
+  );
   const caBundle = encode(plan.bundle);
   if (plan.made !== 'nothing') {
     context.log.info('certificates are made anew', { made: plan.made, why: plan.why });
@@ -87,11 +90,18 @@ function lookAgainAt(plan: CertificatePlan, settings: BtpRun['settings']): numbe
   );
 }
 
-/** The decoded content of a certificate Secret of ours. One without our label counts as missing. */
-async function readSecret(run: BtpRun, name: string): Promise<Record<string, string | undefined> | undefined> {
+interface FoundSecret {
+  readonly uid: string;
+  /** Decoded. */
+  readonly data: Readonly<Record<string, string | undefined>>;
+}
+
+/** A certificate Secret of ours. One without our label counts as missing. */
+async function readSecret(run: BtpRun, name: string): Promise<FoundSecret | undefined> {
   const secret = await run.context.client.get(Secret, { namespace: run.settings.chartNamespace, name });
   if (!secret || !isVisible(secret)) return undefined;
-  return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, decode(value)]));
+  const data = Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, decode(value)]));
+  return { uid: secret.metadata.uid!, data };
 }
 
 async function liveWebhooks(run: BtpRun): Promise<DeepReadonly<KubeObject>[]> {
@@ -108,8 +118,16 @@ function trustedBy(object: DeepReadonly<KubeObject>): string[] {
   return webhooks.flatMap((webhook) => splitBundle(decode(webhook.clientConfig?.caBundle) ?? ''));
 }
 
-/** Only the label by which the manager knows its own: the certificates outlive chart versions. */
-function certificateSecret(run: BtpRun, name: string, data: Record<string, string>): KubeObject {
+/**
+ * Only the label by which the manager knows its own: the certificates outlive chart versions. With the uid of the one whose
+ * content is kept, the server refuses to make it again: who deletes a certificate wants a new one, also during a pass.
+ */
+function certificateSecret(
+  run: BtpRun,
+  name: string,
+  data: Record<string, string>,
+  uid: string | undefined,
+): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -117,6 +135,7 @@ function certificateSecret(run: BtpRun, name: string, data: Record<string, strin
       name,
       namespace: run.settings.chartNamespace,
       labels: { [names.managedByLabel]: names.managedByUs },
+      ...(uid === undefined ? {} : { uid }),
     },
     type: 'Opaque',
     data,
