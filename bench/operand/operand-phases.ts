@@ -93,7 +93,6 @@ export async function measureOperand(setting: OperandSetting): Promise<{ bars: B
   const objects = mixedObjects(namespace, count);
   const changed = mixedObjects(namespace, count, true);
   await phase('installed', () => client.create(operandOf(objects)), ready);
-  await sleep(3_000);
   const full = await settledMemory(subject);
   await phase(
     'reconciled again',
@@ -175,11 +174,16 @@ function operandOf(steadyState: readonly KubeObject[]): KubeObject {
   } as unknown as KubeObject;
 }
 
-/** Resident memory after the garbage is collected and pages are given back. */
+/** Resident memory after the garbage is collected and its pages are given back, for which V8 takes its time: when it has not fallen for 15 s. */
 async function settledMemory(subject: Subject): Promise<number> {
-  for (let i = 0; i < 3; i += 1) {
+  let least = Infinity;
+  for (let quietSince = performance.now(); performance.now() - quietSince < 15_000;) {
     process.kill(subject.pid, 'SIGUSR2');
-    await sleep(500);
+    await sleep(1_000);
+    const { residentMb } = memoryOf(subject.pid);
+    if (residentMb > least - 0.5) continue;
+    least = residentMb;
+    quietSince = performance.now();
   }
   return memoryOf(subject.pid).residentMb;
 }

@@ -262,7 +262,8 @@ function settled(
   object: DeepReadonly<KubeObject>,
   context: MemberContext,
 ): MemberResult {
-  return { ref: refOf(object), action, uid: object.metadata.uid, health: context.health.of(object) };
+  const { uid, resourceVersion } = object.metadata;
+  return { ref: refOf(object), action, uid, resourceVersion, health: context.health.of(object) };
 }
 
 function sameContent(a: DeepReadonly<KubeObject>, b: DeepReadonly<KubeObject>): boolean {

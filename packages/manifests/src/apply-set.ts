@@ -1,4 +1,4 @@
-import type { Client, Kind, KubeObject } from '@slipway/kube';
+import type { Client, DeepReadonly, Kind, KubeObject } from '@slipway/kube';
 
 import { AppliedMemo } from './applied-memo.ts';
 import { applyMember, refusalText, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
@@ -30,6 +30,8 @@ export interface ApplySetOptions {
   readonly only?: ReadonlySet<string>;
   /** Ask the server about all writes of the pass before making the first one, so that a mistake is found before anything changes. Default false. */
   readonly preflight?: boolean;
+  /** Told when a wave is through, and how. For measuring: waves follow each other without a pause. */
+  readonly onWave?: (wave: string, state: SetResult['state']) => void;
   /** Keeps what was learnt over several passes. Default: a new one for this pass. */
   readonly memo?: AppliedMemo;
   readonly signal?: AbortSignal;
@@ -56,23 +58,27 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
 
   const kinds = await resolveKinds(client, waves, signal);
   const defined = kindsDefinedBySet(waves);
+  const inView = (object: KubeObject) => options.only?.has(refKey(refOf(object))) ?? true;
+  const read: LiveMembers = new Map();
   if (options.preflight) {
-    const refused = await preflight(waves, kinds, context, concurrency);
-    if (refused.length > 0) return { state: 'failed', members: fillPending(waves, refused), wave: 'preflight' };
+    const objects = waves.flatMap((wave) => wave.objects).filter(inView);
+    const refused = await preflight(objects, kinds, context, concurrency, read);
+    if (refused.length > 0)
+      return { state: 'failed', members: options.only ? refused : fillPending(waves, refused), wave: 'preflight' };
   }
 
   const gates = (ref: ObjectRef) => isFoundation(ref) || (options.gate?.(ref) ?? true);
   const results: MemberResult[] = [];
   for (const wave of waves) {
-    const members = options.only
-      ? wave.objects.filter((object) => options.only!.has(refKey(refOf(object))))
-      : wave.objects;
+    const members = wave.objects.filter(inView);
     if (members.length === 0) continue;
     // A definition applied in an earlier wave may have made a kind known.
     await resolveMissing(client, members, kinds, signal, defined);
     const known = members.filter(
       (object) =>
-        kinds.get(kindKey(object))?.kind !== undefined && !scopeProblem(object, kinds.get(kindKey(object))!.kind!),
+        kinds.get(kindKey(object))?.kind !== undefined &&
+        !scopeProblem(object, kinds.get(kindKey(object))!.kind!) &&
+        !read.has(refKey(refOf(object))),
     );
     const forbidden = new Map<string, unknown>();
     const live = await readLiveMembers(
@@ -89,7 +95,9 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
       if (problem) return { ref, action: 'failed', message: problem };
       if (forbidden.has(refKey(ref)))
         return { ref, action: 'failed', message: refusalText(forbidden.get(refKey(ref))) };
-      const result = await applyMember(object, resolved.kind, live.get(refKey(ref)), context);
+      const present = live.get(refKey(ref)) ?? read.get(refKey(ref));
+      read.delete(refKey(ref));
+      const result = await applyMember(object, resolved.kind, present, context);
       // Between "established" and "served" there is a moment.
       return result.action === 'failed' &&
         defined.has(kindKey(object)) &&
@@ -98,16 +106,20 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
         : result;
     });
     results.push(...outcome);
-    if (outcome.some((result) => result.action === 'failed')) {
-      return { state: 'failed', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
-    }
-    const waits = outcome.some(
-      (result) => result.action === 'waiting' || (gates(result.ref) && result.health?.status !== 'Current'),
-    );
-    if (waits)
-      return { state: 'waiting', wave: wave.label, members: options.only ? results : fillPending(waves, results) };
+    const state = stateOf(outcome, gates);
+    options.onWave?.(wave.label, state);
+    if (state !== 'applied')
+      return { state, wave: wave.label, members: options.only ? results : fillPending(waves, results) };
   }
   return { state: 'applied', members: results };
+}
+
+function stateOf(wave: readonly MemberResult[], gates: (ref: ObjectRef) => boolean): SetResult['state'] {
+  if (wave.some((result) => result.action === 'failed')) return 'failed';
+  const waits = wave.some(
+    (result) => result.action === 'waiting' || (gates(result.ref) && result.health?.status !== 'Current'),
+  );
+  return waits ? 'waiting' : 'applied';
 }
 
 function isFoundation(ref: ObjectRef): boolean {
@@ -193,17 +205,20 @@ function scopeProblem(object: KubeObject, kind: Kind): string | undefined {
   return undefined;
 }
 
+/** Members as they are on the server, by `refKey`; `undefined` for one that is known not to exist. */
+type LiveMembers = Map<string, DeepReadonly<KubeObject> | undefined>;
+
 /**
  * Dry-runs what can be judged now: kinds the server knows, in namespaces that exist or are cluster-scoped. Members that are
- * as they should be need no judgement, so one change in a large set costs one dry run.
+ * as they should be need no judgement, so one change in a large set costs one dry run. What was read is left in `read`.
  */
 async function preflight(
-  waves: readonly Wave[],
+  objects: readonly KubeObject[],
   kinds: ReadonlyMap<string, ResolvedKind>,
   context: MemberContext,
   concurrency: number,
+  read: LiveMembers,
 ): Promise<MemberResult[]> {
-  const objects = waves.flatMap((wave) => wave.objects);
   const newNamespaces = new Set(
     objects.filter((object) => object.kind === 'Namespace').map((object) => object.metadata.name),
   );
@@ -217,16 +232,18 @@ async function preflight(
     return !problem;
   });
   const { client, fieldManager, memo, membership, signal } = context;
+  const unreadable = new Set<string>();
   const live = await readLiveMembers(
     client,
     judged.map((object): Sought => ({ ref: refOf(object), kind: kinds.get(kindKey(object))!.kind! })),
     membership,
     // What may not be read is reported when it is its turn, with the rest of its wave applied.
-    { concurrency, signal, onForbidden: () => undefined },
+    { concurrency, signal, onForbidden: (ref) => unreadable.add(refKey(ref)) },
   );
   await inParallel(judged, concurrency, async (object) => {
     const ref = refOf(object);
     const present = live.get(refKey(ref));
+    if (!unreadable.has(refKey(ref))) read.set(refKey(ref), present);
     if (present && (memo.knows(present, object, fieldManager) || isAppliedAlready(object, present, fieldManager)))
       return;
     try {

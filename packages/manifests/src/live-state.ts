@@ -1,4 +1,12 @@
-import { isForbidden, isNotFound, type Client, type DeepReadonly, type Kind, type KubeObject } from '@slipway/kube';
+import {
+  isForbidden,
+  isNotFound,
+  type Client,
+  type DeepReadonly,
+  type Kind,
+  type KubeObject,
+  type ObjectMeta,
+} from '@slipway/kube';
 
 import { refKey, refOf, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
@@ -36,17 +44,26 @@ export async function readLiveMembers(
   await inParallel([...byKind.values()], options.concurrency, async (members) => {
     const missing = await readByLabel(client, members, membership, found, options);
     const rest = missing.length > listFrom ? await existing(client, missing, options) : missing;
-    await inParallel(rest, options.concurrency, async ({ kind, ref }) => {
-      try {
-        const object = await client.get(kind, keyOfRef(ref), { signal: options.signal });
-        if (object) found.set(refKey(ref), object);
-      } catch (error) {
-        if (!options.onForbidden || !isForbidden(error)) throw error;
-        options.onForbidden(ref, error);
-      }
-    });
+    await readSingly(client, rest, found, options);
   });
   return found;
+}
+
+async function readSingly(
+  client: Client,
+  members: readonly Sought[],
+  found: Map<string, DeepReadonly<KubeObject>>,
+  options: ReadMembersOptions,
+): Promise<void> {
+  await inParallel(members, options.concurrency, async ({ kind, ref }) => {
+    try {
+      const object = await client.get(kind, keyOfRef(ref), { signal: options.signal });
+      if (object) found.set(refKey(ref), object);
+    } catch (error) {
+      if (!options.onForbidden || !isForbidden(error)) throw error;
+      options.onForbidden(ref, error);
+    }
+  });
 }
 
 export function keyOfRef(ref: ObjectRef): { namespace?: string; name: string } {
@@ -85,31 +102,73 @@ async function existing(
   members: readonly Sought[],
   options: { signal?: AbortSignal },
 ): Promise<readonly Sought[]> {
-  const { kind } = members[0]!;
-  const namespace = commonNamespace(members);
-  const base = kind.group ? `/apis/${kind.group}/${kind.version}` : `/api/${kind.version}`;
-  const path = namespace ? `${base}/namespaces/${namespace}/${kind.plural}` : `${base}/${kind.plural}`;
   const names = new Set<string>();
-  let token: string | undefined;
   try {
-    do {
-      const page = (await client.request(
-        {
-          method: 'GET',
-          path,
-          query: { limit: 500, continue: token },
-          accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
-        },
-        { signal: options.signal },
-      )) as { metadata?: { continue?: string }; items?: { metadata: { name: string; namespace?: string } }[] };
-      for (const { metadata } of page.items ?? []) names.add(`${metadata.namespace ?? ''}/${metadata.name}`);
-      token = page.metadata?.continue || undefined;
-    } while (token);
+    for await (const { name, namespace } of listMetadata(client, members, options))
+      names.add(`${namespace ?? ''}/${name}`);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return members;
   }
   return members.filter(({ ref }) => names.has(`${ref.namespace}/${ref.name}`));
+}
+
+/**
+ * At least the metadata of members, all of one kind: by single reads when they are few or not marked, otherwise from one
+ * metadata-only list by the set's label. Whoever has lost the label is read singly.
+ */
+export async function readMetadata(
+  client: Client,
+  members: readonly Sought[],
+  membership: Membership | undefined,
+  options: ReadMembersOptions,
+): Promise<Map<string, DeepReadonly<KubeObject>>> {
+  const found = new Map<string, DeepReadonly<KubeObject>>();
+  const { apiVersion, kind } = members[0]!.kind;
+  if (!membership) {
+    await readSingly(client, members, found, options);
+    return found;
+  }
+  if (members.length >= listFrom) {
+    const wanted = new Set(members.map(({ ref }) => refKey(ref)));
+    try {
+      for await (const metadata of listMetadata(client, members, { ...options, labelSelector: membership.label })) {
+        const key = refKey(refOf({ apiVersion, kind, metadata }));
+        if (wanted.has(key)) found.set(key, { apiVersion, kind, metadata });
+      }
+    } catch (error) {
+      if (!isForbidden(error) && !isNotFound(error)) throw error;
+    }
+  }
+  const missing = members.filter(({ ref }) => !found.has(refKey(ref)));
+  const rest = missing.length > listFrom ? await existing(client, missing, options) : missing;
+  await readSingly(client, rest, found, options);
+  return found;
+}
+
+async function* listMetadata(
+  client: Client,
+  members: readonly Sought[],
+  options: { signal?: AbortSignal; labelSelector?: string },
+): AsyncGenerator<ObjectMeta> {
+  const { kind } = members[0]!;
+  const namespace = commonNamespace(members);
+  const base = kind.group ? `/apis/${kind.group}/${kind.version}` : `/api/${kind.version}`;
+  const path = namespace ? `${base}/namespaces/${namespace}/${kind.plural}` : `${base}/${kind.plural}`;
+  let token: string | undefined;
+  do {
+    const page = (await client.request(
+      {
+        method: 'GET',
+        path,
+        query: { limit: 500, continue: token, labelSelector: options.labelSelector },
+        accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
+      },
+      { signal: options.signal },
+    )) as { metadata?: { continue?: string }; items?: { metadata: ObjectMeta }[] };
+    for (const { metadata } of page.items ?? []) yield metadata;
+    token = page.metadata?.continue || undefined;
+  } while (token);
 }
 
 function commonNamespace(members: readonly Sought[]): string | undefined {

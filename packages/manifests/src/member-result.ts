@@ -22,6 +22,8 @@ export interface MemberResult {
   readonly ref: ObjectRef;
   readonly action: MemberAction;
   readonly uid?: string;
+  /** Which state of the object was found or made. */
+  readonly resourceVersion?: string;
   readonly health?: Health;
   /** Why it failed or was left alone: names the object and says what to do. */
   readonly message?: string;

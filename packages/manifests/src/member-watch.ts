@@ -3,7 +3,7 @@ import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime'
 
 import { memberLabel } from './membership.ts';
 
-/** The keys to reconcile when a member, an object of `kind`, changes. */
+/** The keys to reconcile when a member, an object of `kind`, changes. Also told of members that were there before the watch. */
 export type OwnersOf = (event: CacheEvent, kind: Kind) => readonly ObjectKey[];
 
 /** How long changes are collected: a thousand members that are written or deleted at once are a few passes, not a thousand. */
@@ -57,9 +57,10 @@ export class MemberWatch implements EventSource {
     run.stops.set(
       key,
       informer.onEvent((event) => {
+        const owners = this.#owners(event, kind);
         // What is there already was read by the reconciler that asked for the watch.
         if (event.initial && event.type === 'added') return;
-        for (const owner of this.#owners(event, kind)) run.emit(owner, { afterMs: collectMs });
+        for (const owner of owners) run.emit(owner, { afterMs: collectMs });
       }),
     );
   }

@@ -5,7 +5,8 @@ import { refusalText } from './apply-member.ts';
 import { refKey, refOf, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
-import { keyOfRef } from './live-state.ts';
+import { keyOfRef, readMetadata, type Sought } from './live-state.ts';
+import type { Membership } from './membership.ts';
 import { orderInWaves } from './waves.ts';
 
 export interface PruneOptions {
@@ -16,6 +17,8 @@ export interface PruneOptions {
   readonly setSize?: number;
   /** Refuse to prune more than this share of the set (0 to 1). Default 1: no limit. */
   readonly maxShare?: number;
+  /** How members are marked. Given, many of one kind are found with one list instead of a read each. */
+  readonly membership?: Membership;
   /** Why an object must stay, or `undefined` when it may go. Asked besides the object's own annotations. */
   readonly keep?: (live: DeepReadonly<KubeObject>) => string | undefined;
   /** What happens to the objects' own dependents. Default `Background`. */
@@ -56,10 +59,12 @@ export async function pruneMembers(options: PruneOptions): Promise<PruneResult> 
 
   const members: PrunedMember[] = [];
   const doomed: Doomed[] = [];
-  await inParallel(entries, concurrency, async (entry) => {
-    const found = await inspect(entry, options);
-    if ('live' in found) doomed.push(found);
-    else members.push(found);
+  const byKind = Map.groupBy(entries, (entry) => `${entry.group}/${entry.kind}`);
+  await inParallel([...byKind.values()], concurrency, async (some) => {
+    for (const found of await inspect(some, options)) {
+      if ('live' in found) doomed.push(found);
+      else members.push(found);
+    }
   });
   const byKey = new Map(doomed.map((item) => [refKey(refOf(item.live)), item]));
   const waves = orderInWaves(
@@ -88,25 +93,57 @@ interface Doomed {
   readonly kind: Kind;
 }
 
-async function inspect(entry: InventoryEntry, options: PruneOptions): Promise<Doomed | PrunedMember> {
-  const ref: ObjectRef = { group: entry.group, kind: entry.kind, namespace: entry.namespace, name: entry.name };
+/** Looks at entries of one kind. */
+async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doomed | PrunedMember)[]> {
   try {
-    const kind = await options.client.resolveGroupKind(entry.group, entry.kind, { signal: options.signal });
-    const live = await options.client.get(kind, keyOfRef(ref), { signal: options.signal });
-    if (!live) return { ref, action: 'gone' };
-    if (entry.uid !== undefined && live.metadata.uid !== entry.uid) {
-      return { ref, action: 'replaced', message: 'is not the object that was applied; left alone' };
-    }
-    if (!mayPrune(live)) return { ref, action: 'kept', message: 'is kept by its kind or annotation' };
-    const why = options.keep?.(live);
-    if (why !== undefined) return { ref, action: 'kept', message: why };
-    return { live: { ...live, apiVersion: kind.apiVersion, kind: kind.kind }, kind };
+    const { group, kind: name } = entries[0]!;
+    const kind = await options.client.resolveGroupKind(group, name, { signal: options.signal });
+    const forbidden = new Map<string, unknown>();
+    const live = await readMetadata(
+      options.client,
+      entries.map((entry): Sought => ({ ref: toRef(entry), kind })),
+      // A definition says in its spec which objects depend on it: metadata will not do.
+      kind.kind === 'CustomResourceDefinition' ? undefined : options.membership,
+      {
+        concurrency: options.concurrency ?? 8,
+        signal: options.signal,
+        onForbidden: (ref, error) => forbidden.set(refKey(ref), error),
+      },
+    );
+    return entries.map((entry) => {
+      const refusal = forbidden.get(refKey(entry));
+      return refusal === undefined
+        ? judge(entry, kind, live.get(refKey(entry)), options)
+        : { ref: toRef(entry), action: 'failed', message: refusalText(refusal) };
+    });
   } catch (error) {
     options.signal?.throwIfAborted();
     // A kind that is not served any more has no objects left.
-    if (isNotFound(error)) return { ref, action: 'gone' };
-    return { ref, action: 'failed', message: refusalText(error) };
+    const outcome = isNotFound(error)
+      ? { action: 'gone' as const }
+      : { action: 'failed' as const, message: refusalText(error) };
+    return entries.map((entry) => ({ ref: toRef(entry), ...outcome }));
   }
+}
+
+function judge(
+  entry: InventoryEntry,
+  kind: Kind,
+  live: DeepReadonly<KubeObject> | undefined,
+  options: PruneOptions,
+): Doomed | PrunedMember {
+  const ref = toRef(entry);
+  if (!live) return { ref, action: 'gone' };
+  if (entry.uid !== undefined && live.metadata.uid !== entry.uid)
+    return { ref, action: 'replaced', message: 'is not the object that was applied; left alone' };
+  if (!mayPrune(live)) return { ref, action: 'kept', message: 'is kept by its kind or annotation' };
+  const why = options.keep?.(live);
+  if (why !== undefined) return { ref, action: 'kept', message: why };
+  return { live: { ...(live as KubeObject), apiVersion: kind.apiVersion, kind: kind.kind }, kind };
+}
+
+function toRef({ group, kind, namespace, name }: InventoryEntry): ObjectRef {
+  return { group, kind, namespace, name };
 }
 
 async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<PrunedMember> {

@@ -1,3 +1,5 @@
+import { membershipOf, type Membership } from '@slipway/manifests';
+
 /** Labels, annotations, finalizers and limits of the Operand kinds, in one place. */
 export const names = {
   group: 'operand.run.cloud.google.com',
@@ -22,6 +24,11 @@ export const names = {
 /** The field manager of one Operand. One each: two Operands that share an object must not take each other's references away. */
 export function fieldManagerOf(operandName: string): string {
   return `operand-${operandName}`.slice(0, 128);
+}
+
+/** How the members of an Operand are marked. */
+export function operandMembership(name: string): Membership {
+  return membershipOf(`Operand.operand.run.cloud.google.com/${name}`);
 }
 
 /** A label value from a name that may be longer than labels allow. */

@@ -1,8 +1,9 @@
-import { condition, type ObjectKey, type OwnerReference } from '@slipway/kube';
+import { condition, isConditionTrue, type ObjectKey, type OwnerReference } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
+import type { OwnedMembers } from './owned-members.ts';
 import { ensureOwned } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -10,7 +11,11 @@ import { retryAfterMs } from './retry.ts';
  * Keeps one ActiveOperand true. One that mirrors a ClusterActiveOperand watches over references to that; one made by hand
  * owns its members itself.
  */
-export async function reconcileActiveOperand(context: ReconcileContext, key: ObjectKey): Promise<Requeue | undefined> {
+export async function reconcileActiveOperand(
+  context: ReconcileContext,
+  key: ObjectKey,
+  known: OwnedMembers,
+): Promise<Requeue | undefined> {
   const set = await context.cache.get(ActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
   const mirrorOf = set.metadata.labels?.[names.mirrorOfLabel];
@@ -37,7 +42,15 @@ export async function reconcileActiveOperand(context: ReconcileContext, key: Obj
     blockOwnerDeletion: true,
   };
   const live = set.spec.live ?? [];
-  const problems = await ensureOwned(context.client, live, owner, key.name, context.signal);
+  const problems = await ensureOwned(
+    context.client,
+    live,
+    owner,
+    key.name,
+    known,
+    context.signal,
+    mirrorOf !== undefined && !isConditionTrue(set, 'Ready'),
+  );
   const failure = `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`;
   await context.client.setStatus(set, {
     observedGeneration: set.metadata.generation ?? 0,

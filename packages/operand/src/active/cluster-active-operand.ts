@@ -11,6 +11,7 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import type { OwnedMembers } from './owned-members.ts';
 import { ensureOwned } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -18,6 +19,7 @@ import { retryAfterMs } from './retry.ts';
 export async function reconcileClusterActiveOperand(
   context: ReconcileContext,
   key: ObjectKey,
+  known: OwnedMembers,
 ): Promise<Requeue | undefined> {
   const set = await context.cache.get(ClusterActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
@@ -43,8 +45,17 @@ export async function reconcileClusterActiveOperand(
   }
 
   // 2. The owner on every cluster-scoped member.
+  const isStamped = set.metadata.ownerReferences?.some((reference) => reference.controller === true) ?? false;
   const clusterLive = live.filter((ref) => ref.namespace === '');
-  const problems = await ensureOwned(context.client, clusterLive, owner, set.metadata.name!, context.signal);
+  const problems = await ensureOwned(
+    context.client,
+    clusterLive,
+    owner,
+    set.metadata.name!,
+    known,
+    context.signal,
+    isStamped && !isConditionTrue(set, 'Ready'),
+  );
 
   // 3. Say so.
   const delegatesReady = waiting.length === 0;

@@ -6,13 +6,22 @@ import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { reconcileActiveOperand } from './active-operand.ts';
 import { reconcileClusterActiveOperand } from './cluster-active-operand.ts';
 import type { LiveRef } from '../live-refs.ts';
+import { OwnedMembers } from './owned-members.ts';
 
 /** The controllers of both kinds of ActiveOperands: woken by the sets themselves, by each other and by members. */
 export function activeOperandControllers(): Controller[] {
-  const clusterMembers = new MemberWatch((event) => (event.key.namespace ? [] : setsOf(event)));
-  const members = new MemberWatch((event) =>
-    event.key.namespace ? setsOf(event).map(({ name }) => ({ namespace: event.key.namespace!, name })) : [],
-  );
+  const known = new OwnedMembers();
+  const clusterMembers = new MemberWatch((event, kind) => {
+    if (event.key.namespace) return [];
+    known.note(event, kind);
+    return setsOf(event);
+  });
+  const members = new MemberWatch((event, kind) => {
+    const { namespace } = event.key;
+    if (!namespace) return [];
+    known.note(event, kind);
+    return setsOf(event).map(({ name }) => ({ namespace, name }));
+  });
   return [
     controller({
       name: 'clusteractiveoperand',
@@ -27,7 +36,7 @@ export function activeOperandControllers(): Controller[] {
           clusterMembers,
           (set?.spec.live ?? []).filter((ref) => ref.namespace === ''),
         );
-        return await reconcileClusterActiveOperand(context, key);
+        return await reconcileClusterActiveOperand(context, key, known);
       },
     }),
     controller({
@@ -39,7 +48,7 @@ export function activeOperandControllers(): Controller[] {
       async reconcile(context, key) {
         const set = await context.cache.get(ActiveOperand, key);
         await follow(context, members, set?.spec.live ?? []);
-        return await reconcileActiveOperand(context, key);
+        return await reconcileActiveOperand(context, key, known);
       },
     }),
   ];

@@ -18,6 +18,7 @@ import {
 } from '@slipway/manifests';
 
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
+import type { OwnedMembers } from './owned-members.ts';
 
 /** What is still missing before every member is owned; empty when all are. */
 export type OwnershipProblems = readonly string[];
@@ -26,17 +27,25 @@ export type OwnershipProblems = readonly string[];
  * Sees to it that every member exists and carries `owner`. Members made by an Operand have it from their first moment; for
  * sets made by hand it is added here, with a field manager of the set's own so that nobody else's references are touched.
  * Namespaces, CRDs and whatever else is kept on purpose are never owned.
+ *
+ * @param expected somebody is about to make the members, with their owner, and the watch will tell: while many are missing
+ *   the server is not asked
  */
 export async function ensureOwned(
   client: Client,
   live: readonly DeepReadonly<LiveRef>[],
   owner: OwnerReference,
   fieldManager: string,
+  known: OwnedMembers,
   signal: AbortSignal,
+  expected = false,
 ): Promise<OwnershipProblems> {
   const problems: string[] = [];
   const sought: Sought[] = [];
-  for (const ref of live) {
+  const doubtful = live.filter((ref) => !known.isOwned(toObjectRef(ref), owner.uid));
+  if (expected && doubtful.filter(isOwnable).length > worthAsking)
+    return [`not all of the ${live.length} members exist yet`];
+  for (const ref of doubtful) {
     try {
       sought.push({ ref: toObjectRef(ref), kind: await kindOf(client, ref, signal) });
     } catch (error) {
@@ -71,6 +80,13 @@ export async function ensureOwned(
     }
   });
   return problems.sort();
+}
+
+/** Up to so many members the watch does not know are asked for. */
+const worthAsking = 20;
+
+function isOwnable(ref: DeepReadonly<LiveRef>): boolean {
+  return mayPrune({ apiVersion: ref.group ? `${ref.group}/v1` : 'v1', kind: ref.kind, metadata: {} });
 }
 
 function problemText(ref: ObjectRef | DeepReadonly<LiveRef>, error: unknown): string {

@@ -50,12 +50,12 @@ export function operandController(settings: OperandSettings = {}): Controller {
         return undefined;
       }
       members.follow(await memberKinds(context, seen));
-      const only = changes.take(key, context.clock.now(), settings.resyncMs ?? minutes(10));
+      const knowledge = changes.of(key, seen.metadata.uid);
+      knowledge.begin(context.clock.now(), settings.resyncMs ?? minutes(10));
       try {
-        return await reconcileOperand(context, key, { memo, ...(only ? { only } : {}) }, settings);
+        return await reconcileOperand(context, key, { memo, members: knowledge }, settings);
       } catch (error) {
-        // What was noted is not lost with a failed run: the next one looks at everything.
-        changes.lost(key);
+        knowledge.distrust();
         throw error;
       }
     },

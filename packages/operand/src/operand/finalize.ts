@@ -4,10 +4,10 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
-import { fieldManagerOf } from '../names.ts';
+import { fieldManagerOf, operandMembership } from '../names.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
+import { MemberKnowledge } from './member-changes.ts';
 import { pruneAbandoned } from './promote.ts';
-import { operandMembership } from './reconcile.ts';
 import { toRevision, type Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
 import { installWaiting, writeStatus } from './status.ts';
@@ -27,6 +27,8 @@ export async function finalizeOperand(
     context,
     operand,
     memo: new AppliedMemo(0),
+    members: new MemberKnowledge(),
+    steady: false,
     fieldManager: fieldManagerOf(operand.metadata.name!),
     membership: operandMembership(operand.metadata.name!),
   };
@@ -70,6 +72,7 @@ async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revi
   const result = await pruneMembers({
     client: run.context.client,
     entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
+    membership: run.membership,
     keep: (live) => keepReason(live, own),
     propagationPolicy: 'Foreground',
     signal: run.context.signal,

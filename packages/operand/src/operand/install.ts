@@ -18,26 +18,24 @@ export async function installSet(
 ): Promise<'installed' | 'pending' | 'failed' | 'disturbed'> {
   const generation = run.operand.metadata.generation ?? 0;
   const owners = [current, revisions.byName.get(revisions.ready)];
-  let steady: SetResult | undefined;
+  const again = () => installSet(run, manifest, revisions, current);
+  let steady: Pass | undefined;
   if (needsSteadyState(run, manifest)) {
     await markStarted(run, manifest);
     const objects = manifest.steadyState.filter((object) => !stayOverridden(object, manifest, revisions));
     steady = await apply(run, objects, owners, true);
-    if (steady.state !== 'applied') return await report(run, steady, revisions, false);
+    if (steady.state !== 'applied') return steady.full ? await report(run, steady, revisions, false) : await again();
     await writeStatus(run, { latestInstalledSteadyStateGeneration: generation, sourcesHash: manifest.sourcesHash });
   }
   // Without a post-install part the steady state is the whole manifest and has just been applied.
   const whole = steady && manifest.postInstall.length === 0 ? steady : await apply(run, manifest.merged, owners, false);
-  if (whole.state !== 'applied' && run.only) {
-    // What is wrong with a few members is judged, and reported, with all of them in view.
-    run.only = undefined;
-    return await installSet(run, manifest, revisions, current);
-  }
-  if (whole.state !== 'applied') return await report(run, whole, revisions, manifest.postInstall.length > 0);
+  if (whole.state !== 'applied')
+    return whole.full ? await report(run, whole, revisions, manifest.postInstall.length > 0) : await again();
   const was = findCondition(run.operand, 'OperandInstalled')?.status;
+  // A pass over a few members of what is in force changes nothing worth a write.
+  const results = whole.full || !run.steady ? run.members.resultsOf(manifest.merged) : undefined;
   await writeStatus(run, {
-    // A partial pass knows a few members only.
-    ...(run.only ? {} : memberStatus(whole.members)),
+    ...(results ? memberStatus(results) : {}),
     conditions: [manifest.rolledBack ? rolledBack(run) : installed()],
   });
   reportDrift(run, whole, was === 'True');
@@ -84,29 +82,48 @@ function stayOverridden(object: DeepReadonly<KubeObject>, manifest: Manifest, re
   );
 }
 
+interface Pass extends SetResult {
+  /** All members were looked at. What is wrong with a few is judged, and reported, with all of them in view. */
+  readonly full: boolean;
+}
+
 async function apply(
   run: OperandRun,
   objects: readonly DeepReadonly<KubeObject>[],
   owners: readonly (Revision | undefined)[],
   preflight: boolean,
-): Promise<SetResult> {
+): Promise<Pass> {
   const { clock, client, signal } = run.context;
+  const { metadata, spec } = run.operand;
+  const configs = withOwners(objects, owners);
+  const terms = JSON.stringify([spec.checkDeploymentHealth, spec.healthRules, spec.adoptionPolicy]);
+  const only = run.members.toLookAt(configs, terms, run.steady);
+  if (only?.size === 0) return { state: 'applied', members: [], full: false };
   const started = clock.now();
+  let waveStarted = started;
   const result = await applySet({
     client,
-    objects: withOwners(objects, owners),
+    objects: configs,
     fieldManager: run.fieldManager,
     membership: run.membership,
-    adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
-    gate: () => run.operand.spec.checkDeploymentHealth === true,
+    adoption: spec.adoptionPolicy ?? 'AdoptIfUnowned',
+    gate: () => spec.checkDeploymentHealth === true,
     ...(run.health ? { health: run.health } : {}),
     preflight,
-    ...(run.only ? { only: run.only } : {}),
+    ...(only ? { only } : {}),
+    onWave(wave) {
+      run.metrics?.wave(metadata.name!, wave, (clock.now() - waveStarted) / 1000);
+      waveStarted = clock.now();
+    },
     memo: run.memo,
     signal,
   });
-  run.metrics?.pass(run.operand.metadata.name!, run.only ? 'partial' : 'full', (clock.now() - started) / 1000);
-  return result;
+  const full = only === undefined;
+  run.metrics?.pass(metadata.name!, full ? 'full' : 'partial', (clock.now() - started) / 1000);
+  if (result.state === 'applied') run.members.settle(configs, terms, result.members, full);
+  else run.members.distrust();
+  if (full) run.sawAll = true;
+  return { ...result, full };
 }
 
 async function report(

@@ -49,7 +49,7 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
   if (size > largestSet) {
     // An older manifest is not the last ready one.
     if (before) await storeKept(run, current, null);
-    if (!run.only) await dropKeptSecrets(run, current);
+    if (run.sawAll) await dropKeptSecrets(run, current);
     const remedy = 'move parts of it into ConfigMaps or Secrets named by spec.steadyStateFrom';
     await reportNotKept(run, 'ManifestTooLarge', `it takes ${size} bytes where ${largestSet} fit; ${remedy}`);
     return;
@@ -62,7 +62,7 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
       await storeKept(run, current, { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets });
     }
     // Also when all is kept: the process may have died before it took the older copies off.
-    if (!run.only) await dropKeptSecrets(run, current, secrets);
+    if (run.sawAll) await dropKeptSecrets(run, current, secrets);
   } catch (error) {
     if (!(error instanceof KubeError) || isConflict(error) || isTransient(error)) throw error;
     await reportNotKept(run, 'ManifestNotKept', refusalText(error));

@@ -1,60 +1,135 @@
-import type { CacheEvent, Kind, ObjectKey } from '@slipway/kube';
-import { refKey } from '@slipway/manifests';
+import { createHash } from 'node:crypto';
+import type { CacheEvent, DeepReadonly, Kind, KubeObject, ObjectKey } from '@slipway/kube';
+import { refKey, refOf, type MemberResult } from '@slipway/manifests';
 
-import { operandMembership } from './reconcile.ts';
+import { operandMembership } from '../names.ts';
 
 interface Known {
-  readonly key: ObjectKey;
-  /** Members that changed since the last pass, by `refKey`. */
-  changed: Set<string>;
-  /** When everything was looked at last; `undefined` when that is due. */
-  fullPassAt: number | undefined;
+  /** Of the configuration that was applied and found as it should be; `undefined` when the member has changed since. */
+  readonly digest?: string;
+  /** The state of the object that was last seen, by the watch or by a pass. */
+  readonly version?: string | undefined;
+  /** What the last pass that looked at it said. */
+  readonly result?: MemberResult | undefined;
 }
 
 /**
- * Which members of which Operands have changed since they were looked at, so that one changed object out of a thousand costs
- * one read and one write. Only a saving: whenever in doubt, everything is looked at.
+ * What this process knows of the members of one Operand, so that one change out of a thousand costs one read and one write,
+ * whether it is in the spec or on the cluster. Only a saving: whenever in doubt, everything is looked at.
  */
-export class MemberChanges {
-  readonly #byLabel = new Map<string, Known>();
+export class MemberKnowledge {
+  readonly #members = new Map<string, Known>();
+  /** Members the watch told of since the run began. */
+  #noted = new Set<string>();
+  /** Something was noted between the run before and this one. */
+  #woken = false;
+  #terms = '';
+  /** When everything was looked at last; `undefined` when that is due. */
+  #fullPassAt: number | undefined;
+  #startedAt = 0;
 
-  /** Notes a change and returns the Operands it concerns. */
+  /** Notes what the watch says. Returns whether it is news. */
+  note(member: string, event: CacheEvent): boolean {
+    const version = event.type === 'deleted' ? undefined : event.meta.resourceVersion;
+    const known = this.#members.get(member);
+    if (version !== undefined && known?.digest !== undefined && known.version === version) return false;
+    this.#members.set(member, { version, result: known?.result });
+    this.#noted.add(member);
+    return true;
+  }
+
+  /** A run begins. Everything is looked at again after `fullEveryMs`. */
+  begin(now: number, fullEveryMs: number): void {
+    this.#startedAt = now;
+    this.#woken = this.#noted.size > 0;
+    this.#noted = new Set();
+    if (this.#fullPassAt !== undefined && now - this.#fullPassAt >= fullEveryMs) this.distrust();
+  }
+
+  /**
+   * The members to look at (by `refKey`); `undefined` when all are.
+   *
+   * @param terms what else a member is judged by; when that changes, all are
+   * @param poked everything was in force, so that somebody who wakes the Operand wants it looked at
+   */
+  toLookAt(
+    configs: readonly DeepReadonly<KubeObject>[],
+    terms: string,
+    poked: boolean,
+  ): ReadonlySet<string> | undefined {
+    if (this.#fullPassAt === undefined || this.#terms !== terms || (poked && !this.#woken)) return undefined;
+    const keys = configs
+      .map((config) => [refKey(refOf(config)), config] as const)
+      .filter(([key, config]) => this.#members.get(key)?.digest !== digest(config))
+      .map(([key]) => key);
+    return keys.length === configs.length ? undefined : new Set(keys);
+  }
+
+  /** A pass has found or made these members as they should be. */
+  settle(
+    configs: readonly DeepReadonly<KubeObject>[],
+    terms: string,
+    results: readonly MemberResult[],
+    full: boolean,
+  ): void {
+    if (full) this.#fullPassAt = this.#startedAt;
+    this.#terms = terms;
+    const byKey = new Map(configs.map((config) => [refKey(refOf(config)), config]));
+    for (const result of results) {
+      const key = refKey(result.ref);
+      const config = byKey.get(key);
+      if (!config) continue;
+      const seen = this.#members.get(key)?.version;
+      // Changed while the pass was under way: it has to be looked at again.
+      if (this.#noted.has(key) && seen !== result.resourceVersion) this.#members.set(key, { version: seen, result });
+      else this.#members.set(key, { digest: digest(config), version: result.resourceVersion, result });
+    }
+  }
+
+  /** What the last passes said about these members; `undefined` when not all of them were looked at. */
+  resultsOf(objects: readonly DeepReadonly<KubeObject>[]): MemberResult[] | undefined {
+    const results = objects.map((object) => this.#members.get(refKey(refOf(object)))?.result);
+    return results.every((result) => result !== undefined) ? results : undefined;
+  }
+
+  /** Nothing is known any more: the next pass looks at everything. */
+  distrust(): void {
+    this.#fullPassAt = undefined;
+    this.#members.clear();
+  }
+}
+
+/** The knowledge about all Operands, fed by one watch. */
+export class MemberChanges {
+  readonly #byLabel = new Map<string, { key: ObjectKey; uid: string | undefined; knowledge: MemberKnowledge }>();
+
+  /** Notes a change and returns the Operands it is news for. */
   note(event: CacheEvent, kind: Kind): ObjectKey[] {
-    const member = refKey({
-      group: kind.group,
-      kind: kind.kind,
-      namespace: event.key.namespace ?? '',
-      name: event.key.name,
-    });
+    const { namespace = '', name } = event.key;
+    const member = refKey({ group: kind.group, kind: kind.kind, namespace, name });
     const owners: ObjectKey[] = [];
     for (const label of Object.keys(event.meta.labels ?? {})) {
       const known = this.#byLabel.get(label);
-      if (!known) continue;
-      known.changed.add(member);
-      owners.push(known.key);
+      if (known?.knowledge.note(member, event)) owners.push(known.key);
     }
     return owners;
   }
 
-  /** The members to look at now; `undefined` when it is time to look at all of them. */
-  take(key: ObjectKey, now: number, fullEveryMs: number): ReadonlySet<string> | undefined {
+  /** What is known of an Operand; of one that was deleted and made again nothing is. */
+  of(key: ObjectKey, uid: string | undefined): MemberKnowledge {
     const { label } = operandMembership(key.name);
-    const known = this.#byLabel.get(label) ?? { key, changed: new Set<string>(), fullPassAt: undefined };
-    this.#byLabel.set(label, known);
-    const { changed, fullPassAt } = known;
-    known.changed = new Set();
-    if (changed.size > 0 && fullPassAt !== undefined && now - fullPassAt < fullEveryMs) return changed;
-    known.fullPassAt = now;
-    return undefined;
-  }
-
-  /** A pass failed: what it was to look at is unknown again. */
-  lost(key: ObjectKey): void {
-    const known = this.#byLabel.get(operandMembership(key.name).label);
-    if (known) known.fullPassAt = undefined;
+    const known = this.#byLabel.get(label);
+    if (known && known.uid === uid) return known.knowledge;
+    const knowledge = new MemberKnowledge();
+    this.#byLabel.set(label, { key, uid, knowledge });
+    return knowledge;
   }
 
   forget(key: ObjectKey): void {
     this.#byLabel.delete(operandMembership(key.name).label);
   }
+}
+
+function digest(config: DeepReadonly<KubeObject>): string {
+  return createHash('sha256').update(JSON.stringify(config)).digest('base64url').slice(0, 22);
 }

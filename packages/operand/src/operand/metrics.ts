@@ -7,6 +7,8 @@ export interface OperandMetrics {
   pruned(operand: string, objects: number): void;
   /** A pass over a set took this long, in seconds. */
   pass(operand: string, extent: 'full' | 'partial', seconds: number): void;
+  /** A wave of a pass took this long, in seconds. */
+  wave(operand: string, wave: string, seconds: number): void;
 }
 
 /** The metrics in `registry`, made at the first call. */
@@ -25,10 +27,15 @@ export function operandMetrics(registry: Registry): OperandMetrics {
     'operand',
     'extent',
   ]);
+  const waves = histogram(registry, 'slipway_operand_wave_seconds', 'Duration of one wave of a pass.', [
+    'operand',
+    'wave',
+  ]);
   return {
     drift: (operand, result) => drift.inc({ operand, result }),
     pruned: (operand, objects) => pruned.inc({ operand }, objects),
     pass: (operand, extent, seconds) => passes.observe({ operand, extent }, seconds),
+    wave: (operand, wave, seconds) => waves.observe({ operand, wave }, seconds),
   };
 }
 

@@ -73,6 +73,7 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
     const result = await pruneMembers({
       client: run.context.client,
       entries,
+      membership: run.membership,
       setSize: old.live.length,
       maxShare: maxShare(run),
       keep: (live) => notOnlyOurs(live, old),
@@ -129,6 +130,7 @@ export async function pruneAbandoned(
       carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
       wanted.map(toObjectRef),
     ),
+    membership: run.membership,
     keep(live) {
       if ((live.metadata.ownerReferences ?? []).length > 0) return 'has an owner';
       return live.metadata.managedFields?.some((entry) => entry.manager === run.fieldManager)

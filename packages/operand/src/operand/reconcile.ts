@@ -1,13 +1,14 @@
 import { isConditionTrue, isConflict, isTransient, KubeError, type ObjectKey, minutes, seconds } from '@slipway/kube';
-import { membershipOf, refusalText, type AppliedMemo } from '@slipway/manifests';
+import { refusalText, type AppliedMemo } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { Operand } from '../api.ts';
-import { fieldManagerOf } from '../names.ts';
+import { fieldManagerOf, operandMembership } from '../names.ts';
 import { announceSet, createSet } from './announce.ts';
 import { settleCommittedRoll } from './commit.ts';
 import { installSet, untilDeadline } from './install.ts';
 import { calculateManifest } from './manifest.ts';
+import type { MemberKnowledge } from './member-changes.ts';
 import { operandMetrics } from './metrics.ts';
 import { planOperand } from './plan-mode.ts';
 import { promoteSet } from './promote.ts';
@@ -19,8 +20,7 @@ import { retireStrays, supersedePendingSet } from './supersede.ts';
 /** What a process remembers of an Operand between runs. Losing it costs a few reads. */
 export interface OperandMemory {
   readonly memo: AppliedMemo;
-  /** See `OperandRun.only`. */
-  readonly only?: ReadonlySet<string>;
+  readonly members: MemberKnowledge;
 }
 
 export interface OperandSettings {
@@ -50,7 +50,8 @@ export async function reconcileOperand(
     context,
     operand,
     memo: memory.memo,
-    ...(memory.only && isSteady(operand) ? { only: memory.only } : {}),
+    members: memory.members,
+    steady: isSteady(operand),
     fieldManager: fieldManagerOf(key.name),
     membership: operandMembership(key.name),
     metrics: operandMetrics(context.metrics),
@@ -108,12 +109,7 @@ async function reportRefusal(run: OperandRun, error: unknown): Promise<void> {
   }
 }
 
-/** Everything was in force for this generation: a change of a member is all there can be to do. */
+/** Everything is in force for this generation. */
 function isSteady(operand: Operand): boolean {
   return isConditionTrue(operand, 'Ready') && operand.status?.observedGeneration === operand.metadata.generation;
-}
-
-/** How the members of an Operand are marked. */
-export function operandMembership(name: string): ReturnType<typeof membershipOf> {
-  return membershipOf(`Operand.operand.run.cloud.google.com/${name}`);
 }

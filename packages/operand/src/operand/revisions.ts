@@ -99,9 +99,11 @@ export function withOwners(
     const references = mayPrune(object)
       ? owners.filter(({ members }) => members.has(key)).map(({ reference }) => reference)
       : [];
-    const copy = structuredClone(object) as KubeObject;
-    const own = copy.metadata.ownerReferences ?? [];
-    if (own.length + references.length > 0) copy.metadata.ownerReferences = [...own, ...references];
-    return copy;
+    const own = object.metadata.ownerReferences ?? [];
+    const ownerReferences = [...own, ...references];
+    return {
+      ...object,
+      metadata: { ...object.metadata, ...(ownerReferences.length > 0 ? { ownerReferences } : {}) },
+    } as KubeObject;
   });
 }

@@ -3,6 +3,7 @@ import type { AppliedMemo, HealthRules, Membership } from '@slipway/manifests';
 import type { ReconcileContext } from '@slipway/runtime';
 
 import type { Operand } from '../api.ts';
+import type { MemberKnowledge } from './member-changes.ts';
 import type { OperandMetrics } from './metrics.ts';
 
 /** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
@@ -13,8 +14,11 @@ export interface OperandRun {
   readonly fieldManager: string;
   readonly membership: Membership;
   readonly memo: AppliedMemo;
-  /** Members known to have changed since the last full pass (by `refKey`): only they are looked at. Absent: all are. */
-  only?: ReadonlySet<string> | undefined;
+  readonly members: MemberKnowledge;
+  /** Everything was in force when the run began. */
+  readonly steady: boolean;
+  /** This run has looked at all members, not only at those that changed. */
+  sawAll?: boolean;
   /** The Operand's own health rules, once its manifest is calculated. */
   health?: HealthRules;
   readonly metrics?: OperandMetrics;
