@@ -2,18 +2,18 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { startCluster } from '@slipway/apiserver';
-import { createClient, systemClock, type KubeObject } from '@slipway/kube';
-import { ClusterActiveOperand, Operand } from '@slipway/operand';
+import { createClient, isConditionTrue, keyOf, keyText, systemClock } from '@slipway/kube';
 import { expect, test } from 'vitest';
 
+import { findOperators } from '../src/operators.ts';
 import { temporaryFolder } from './kit.ts';
 
 const soak = process.env['SLIPWAY_SOAK'] === '1';
-const rounds = soak ? 50 : 5;
+const rounds = soak ? 50 : 3;
 const main = resolve(import.meta.dirname, '..', 'src', 'main.ts');
 
-function up(data: string): ChildProcess {
-  return spawn(process.execPath, [main, 'up', 'operand', '--port', '0', '--data', data], {
+function up(data: string, operators: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [main, 'up', ...operators, '--port', '0', '--data', data], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
@@ -35,59 +35,82 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** What is in the folder, read without any operator running. */
-async function look(dataDir: string) {
-  await using cluster = await startCluster({ dataDir, controllers: 'none' });
-  const client = createClient({ transport: cluster.transport, fieldManager: 'test', clock: systemClock });
-  const all = async (kind: Parameters<typeof client.list>[0]): Promise<KubeObject[]> => {
-    const found: KubeObject[] = [];
-    for await (const object of client.list(kind)) found.push(object as KubeObject);
-    return found;
-  };
-  const members = [];
-  for (const [apiVersion, kind] of [
-    ['v1', 'ConfigMap'],
-    ['apps/v1', 'Deployment'],
-    ['apps/v1', 'ReplicaSet'],
-  ] as const) {
-    for (const object of await all(await client.resolve(apiVersion, kind)))
-      if (object.metadata.namespace === 'hello') members.push(`${kind} ${object.metadata.name}`);
-  }
-  return { operands: await all(Operand), sets: await all(ClusterActiveOperand), members };
+/** Of what the cluster makes anew by itself. */
+const passing: ReadonlySet<string> = new Set(['Pod', 'Event', 'Lease', 'Node']);
+
+interface Look {
+  /** By `Kind namespace/name`: the uid. */
+  readonly uids: ReadonlyMap<string, string>;
+  readonly notReady: readonly string[];
 }
 
+/** What is in the folder, read without any operator running. */
+async function look(dataDir: string): Promise<Look> {
+  await using cluster = await startCluster({ dataDir, controllers: 'none' });
+  const client = createClient({ transport: cluster.transport, fieldManager: 'test', clock: systemClock });
+  const kinds = new Set(operators.flatMap((operator) => operator.kinds.map((kind) => kind.kind)));
+  const uids = new Map<string, string>();
+  const notReady: string[] = [];
+  for (const row of await client.discover()) {
+    if (passing.has(row.kind) || !row.preferred || !row.verbs.includes('list')) continue;
+    const apiVersion = row.group === '' ? row.version : `${row.group}/${row.version}`;
+    for await (const object of client.list(await client.resolve(apiVersion, row.kind))) {
+      const name = `${row.kind} ${keyText(keyOf(object))}`;
+      uids.set(name, object.metadata.uid!);
+      if (kinds.has(row.kind) && !isConditionTrue(object as never, 'Ready')) notReady.push(name);
+    }
+  }
+  return { uids, notReady };
+}
+
+const operators = await findOperators();
+/** What `slipway up` tells at its end. */
+const examplesReady = [/Operand hello → Ready\n/, /BtpOperator kyma-system\/btpoperator → Ready\n/];
 /** A start tells its story in about this many lines. */
-const longestStory = 22;
+const cases = [
+  { names: ['operand'], done: examplesReady.slice(0, 1), longestStory: 18 },
+  { names: [], done: examplesReady, longestStory: 55 },
+];
 
 // Moments are counted in printed lines, so that a slow machine is killed at the same points as a fast one.
-test.each(Array.from({ length: rounds }, (_round, index) => [index + 1, 1 + Math.floor(Math.random() * longestStory)]))(
-  'round %d: kill -9 after line %d of slipway up --data; the next start goes on, nothing is lost or there twice',
+const plan = Array.from({ length: rounds }, (_round, index) => {
+  const each = cases[index % cases.length]!;
+  const line = 1 + Math.floor(Math.random() * each.longestStory);
+  return { ...each, line, round: index + 1, command: ['up', ...each.names].join(' ') };
+});
+
+test.each(plan)(
+  'round $round: kill -9 after line $line of slipway $command --data; the next start goes on, nothing is lost or there twice',
   { timeout: 60_000 },
-  async (_round, line) => {
+  async ({ names, done, line }) => {
+    const isDone = (text: string) => done.every((pattern) => pattern.test(text));
     await using folder = await temporaryFolder();
     const data = join(folder.path, 'data');
-    const first = up(data);
+    const first = up(data, names);
     try {
-      await reads(first, (text) => text.split('\n').length > line || /Operand hello → Ready\n/.test(text));
+      await reads(first, (text) => text.split('\n').length > line || isDone(text));
     } finally {
       await kill(first);
     }
     const before = await look(data);
 
-    const second = up(data);
+    const second = up(data, names);
     try {
-      await reads(second, (text) => /Operand hello → Ready\n/.test(text));
+      await reads(second, isDone);
     } finally {
       await kill(second);
     }
-    const { operands, sets, members } = await look(data);
-    expect(operands).toHaveLength(1);
-    expect(sets).toHaveLength(1);
+    const { uids, notReady } = await look(data);
     // Once acknowledged it stays, and it stays the same object.
-    const kept = [...operands, ...sets].map((object) => object.metadata.uid);
-    for (const object of [...before.operands, ...before.sets]) expect(kept).toContain(object.metadata.uid);
-    const applied = members.filter((member) => !member.startsWith('ReplicaSet') && !member.includes('kube-root-ca'));
-    expect(applied.sort()).toEqual(['ConfigMap greeting', 'ConfigMap installed', 'Deployment web']);
-    expect(members.filter((member) => member.startsWith('ReplicaSet'))).toHaveLength(1);
+    for (const [name, uid] of before.uids) expect({ name, uid: uids.get(name) }).toEqual({ name, uid });
+    expect(notReady).toEqual([]);
+    const installed = [...uids.keys()]
+      .filter((name) => / hello\//.test(name))
+      .map((name) => name.replace('hello/', ''));
+    expect(
+      installed.filter((name) => /^(ConfigMap|Deployment) /.test(name) && !name.includes('kube-root-ca')).sort(),
+    ).toEqual(['ConfigMap greeting', 'ConfigMap installed', 'Deployment web']);
+    for (const kind of ['ActiveOperand', 'ReplicaSet'])
+      expect(installed.filter((name) => name.startsWith(`${kind} `))).toHaveLength(1);
   },
 );
