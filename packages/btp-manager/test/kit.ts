@@ -106,6 +106,8 @@ export const impatient: Readonly<Record<string, string>> = onReference
 
 /** A cluster of either kind whose API server can be told to refuse what managers ask. */
 export interface BtpTestCluster extends TestCluster {
+  /** What managers have asked to be written, as `patch deployments name`; status and events not counted. */
+  readonly writes: readonly string[];
   /** From now on managers get this answer to such requests. Default: 403. */
   refuse(match: RequestMatch, answer?: Answer): Refused;
 }
@@ -121,11 +123,18 @@ export async function btpCluster(
     ...options,
     objects: [namespace('kyma-system'), ...objects],
   });
-  const transport = new ManagerTransport(cluster.transport());
+  const writes: string[] = [];
+  const transport = new ManagerTransport(cluster.transport(), {
+    answered({ verb, resource, name }) {
+      if (!/^(get|list|watch)$/.test(verb) && !/^events$|\/status$/.test(resource))
+        writes.push(`${verb} ${resource} ${name ?? ''}`.trim());
+    },
+  });
   const patient = cluster.type === 'embedded' ? withRealWork(cluster) : cluster;
   return {
     ...patient,
     run: (controllers, managerOptions) => cluster.run(controllers, { cluster: { transport }, ...managerOptions }),
+    writes,
     refuse: (match, answer) => transport.refuse(match, answer),
   };
 }

@@ -233,14 +233,31 @@ describe('provisioning, step by step', () => {
     }
   });
 
-  test('step 11: a ready module is left in peace: a second look writes nothing', async () => {
+  test('step 11: a ready module is left in peace: a second look asks for no write', async () => {
     await using cluster = await readyCluster();
+    const made = [...cluster.writes];
     await settle(cluster);
     const before = await read(cluster);
     const revision = cluster.embedded?.revision;
+    // Something it has to look at, and then time.
+    const body = { metadata: { labels: { wakes: 'the-manager' } } };
+    await cluster.client.patch(Secret, secretKey, { type: 'merge', body });
     await cluster.advance(onReference ? 1000 : 46 * 60_000);
     expect(await read(cluster)).toEqual(before);
-    if (revision !== undefined) expect(cluster.embedded!.revision).toBe(revision);
+    if (revision !== undefined) expect(cluster.embedded!.revision).toBe(revision + 1);
+    expect(cluster.writes.slice(made.length)).toEqual([]);
+    // Not even on the way: nothing was asked to be written twice.
+    expect(made.filter((write, index) => made.indexOf(write) !== index)).toEqual([]);
+  });
+
+  test('step 11: a manager that starts over asks for no write either', async () => {
+    await using cluster = await readyCluster();
+    await settle(cluster);
+    await cluster.manager.stop();
+    const made = cluster.writes.length;
+    await cluster.run([btpController()]);
+    await cluster.advance(onReference ? 3000 : 60_000);
+    expect(cluster.writes.slice(made)).toEqual([]);
   });
 });
 

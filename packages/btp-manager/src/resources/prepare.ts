@@ -73,6 +73,7 @@ export function prepareResources(preparation: Preparation): KubeObject[] {
   for (const object of objects) {
     label(object, files.chartVersion);
     moveTo(object, settings.chartNamespace);
+    completeRules(object);
     delete object.metadata.creationTimestamp;
   }
   fillConfigMap(configMap, credentials, settings);
@@ -112,6 +113,13 @@ function moveTo(object: KubeObject, namespace: string): void {
   for (const subject of subjects ?? []) if (subject.kind === 'ServiceAccount') subject.namespace = namespace;
   for (const webhook of webhooks ?? [])
     if (webhook.clientConfig?.service) webhook.clientConfig.service.namespace = namespace;
+}
+
+/** Says what the server would otherwise fill in: only so can a manager that has just started see that nothing needs to be written. */
+function completeRules(object: KubeObject): void {
+  if (!isWebhookConfiguration(object)) return;
+  for (const { rules = [] } of (object['webhooks'] ?? []) as { rules?: { scope?: string }[] }[])
+    for (const rule of rules) rule.scope ??= '*';
 }
 
 function fillConfigMap(configMap: KubeObject, credentials: Credentials, settings: Settings): void {
