@@ -53,6 +53,16 @@ describe('defaults', () => {
 });
 
 describe('checks', () => {
+  it('do not speak of rules where there are none', () => {
+    const spec = { type: 'object', properties: { size: { type: 'integer' } } };
+    const openAPIV3Schema = { type: 'object', properties: { spec } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+    const [plain] = resourcesOfCrd(widgetCrd({ versions })) as [Resource];
+    expect(plain.strategy.validate(widget({ size: 'x' }), context).map(({ detail }) => detail)).toEqual([
+      'Invalid value: "string": spec.size in body must be of type integer: "string"',
+    ]);
+  });
+
   it('name every wrong value, then say that rules were not tried', () => {
     expect(problems(widget({ size: 99, color: 'green', ports: [{ port: 'x' }] }))).toEqual([
       'spec.color: Unsupported value: "green": supported values: "red", "blue"',

@@ -10,7 +10,7 @@ import { applySchemaDefaults } from './defaulting.ts';
 import { embeddedErrors } from './embedded-resources.ts';
 import { pathKeys, valueAtPath } from './field-path.ts';
 import type { Printer } from './printer-columns.ts';
-import { ruleErrors } from './rules.ts';
+import { isRuled, ruleErrors } from './rules.ts';
 import { scaleErrors } from './scale-errors.ts';
 import { blocksRules, notCheckedError, schemaErrors } from './validate-object.ts';
 import { listErrors } from './validate-lists.ts';
@@ -54,7 +54,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       ...embeddedErrors(object, schema),
     ];
     if (!previous || listErrors(previous, schema).length === 0) errors.push(...listErrors(object, schema));
-    if (blocksRules(errors)) return [...errors, notCheckedError];
+    if (blocksRules(errors)) return isRuled(schema) ? [...errors, notCheckedError] : errors;
     return [...errors, ...ruleErrors(object, previous, schema)];
   };
 

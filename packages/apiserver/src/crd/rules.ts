@@ -74,6 +74,11 @@ function prepare(schema: Schema): Prepared {
   return made;
 }
 
+/** Whether anything in a schema is held to a rule. */
+export function isRuled(schema: Schema): boolean {
+  return prepare(schema).hasRules;
+}
+
 /** Evaluates the rules of a schema on an object, and on what it was before if this is an update. */
 export function ruleErrors(object: ApiObject, previous: ApiObject | undefined, schema: Schema): FieldError[] {
   const state = prepare(schema);

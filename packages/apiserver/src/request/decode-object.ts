@@ -1,4 +1,6 @@
 import { badRequest, invalid } from '../api-error.ts';
+import { orderedMetadata } from '../http/encode.ts';
+import { asObject } from '../kinds/json-access.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { GoTypeError } from '../schema/check-types.ts';
 import {
@@ -91,7 +93,9 @@ function conformPatchedCustom(
 }
 
 function invalidPatch(document: JsonObject, problem: string): Error {
-  const sorted = Object.fromEntries(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const metadata = asObject(document['metadata']) as ApiObject['metadata'] | undefined;
+  const printed = metadata ? { ...document, metadata: orderedMetadata(metadata) } : document;
+  const sorted = Object.fromEntries(Object.entries(printed).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const error = invalid({ group: '', plural: '', kind: '' }, '', [
     {
       reason: 'FieldValueInvalid',

@@ -192,6 +192,12 @@ describe('patch', () => {
     expect(applied.body.metadata.managedFields!.some(({ operation }) => operation === 'Apply')).toBe(true);
   });
 
+  it('that does not fit shows the object with its metadata in the usual order', async () => {
+    await client.post(path, configMap('order', { a: '1' }));
+    const { body } = await client.merge(`${path}/order`, { data: { a: 1 } });
+    expect(body.message).toMatch(/\\"uid\\":\\"[^"]+\\",\\"resourceVersion\\":\\"\d+\\",\\"creationTimestamp\\"/);
+  });
+
   it('applied to nothing creates', async () => {
     const { status } = await client.patch(
       `${path}/new?fieldManager=me`,
