@@ -120,7 +120,7 @@ export async function measureOperand(setting: OperandSetting): Promise<{ bars: B
     async () => (await valueOf(second)) === 'as it was',
   );
   await phase(
-    'half removed',
+    'half removed (in the background, as the peers do)',
     () => setTo(everySecond(changed).stay),
     async () => {
       if (!(await ready())) return false;
@@ -170,20 +170,22 @@ function operandOf(steadyState: readonly KubeObject[]): KubeObject {
     apiVersion: Operand.apiVersion,
     kind: 'Operand',
     metadata: { name: operandName },
-    spec: { checkDeploymentHealth: false, steadyState },
+    spec: { checkDeploymentHealth: false, prunePolicy: 'Background', steadyState },
   } as unknown as KubeObject;
 }
 
-/** Resident memory after the garbage is collected and its pages are given back, for which V8 takes its time: when it has not fallen for 15 s. */
+/**
+ * Resident memory after the garbage is collected and its pages are given back: when two collections in a row have not made it
+ * smaller. V8 gives pages back some seconds after a collection, unless the next one comes first.
+ */
 async function settledMemory(subject: Subject): Promise<number> {
   let least = Infinity;
-  for (let quietSince = performance.now(); performance.now() - quietSince < 15_000;) {
+  for (let inVain = 0; inVain < 2;) {
     process.kill(subject.pid, 'SIGUSR2');
-    await sleep(1_000);
+    await sleep(9_000);
     const { residentMb } = memoryOf(subject.pid);
-    if (residentMb > least - 0.5) continue;
-    least = residentMb;
-    quietSince = performance.now();
+    inVain = residentMb > least - 1 ? inVain + 1 : 0;
+    least = Math.min(least, residentMb);
   }
   return memoryOf(subject.pid).residentMb;
 }

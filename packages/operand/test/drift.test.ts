@@ -1,7 +1,7 @@
 import { ConfigMap } from '@slipway/kube';
 import { describe, expect, test } from 'vitest';
 
-import { configMap, operand, operandCluster, readyOperand, runOperator } from './story.ts';
+import { changeTo, configMap, operand, operandCluster, readyOperand, runOperator } from './story.ts';
 
 const key = (name: string) => ({ namespace: 'default', name });
 
@@ -32,7 +32,8 @@ describe('a member changed by hand', () => {
     const member = '/api/v1/namespaces/default/configmaps';
     const writes = requests.filter((request) => !request.startsWith('GET') && request.includes('/configmaps'));
     expect(writes).toEqual([`PATCH ${member}/m7`, `PATCH ${member}/m8`]);
-    // The ActiveOperand that watches over the namespace lists once for each change; the Operand reads single members.
+    // Neither the Operand nor the ActiveOperand that watches over the namespace looks at anything else.
+    expect(requests.filter((request) => request === `GET ${member}`)).toEqual([]);
     const touched = new Set(requests.filter((request) => request.startsWith(`GET ${member}/`)));
     expect([...touched].sort()).toEqual([`GET ${member}/m7`, `GET ${member}/m8`]);
     expect(requests.filter((request) => request.endsWith('/operands/shop/status'))).toEqual([]);
@@ -59,5 +60,33 @@ describe('a member changed by hand', () => {
       },
       { withinMs: cluster.type === 'embedded' ? 2_000 : 10_000 },
     );
+  });
+});
+
+describe('a member changed in the spec', () => {
+  test('is tried and written, and no other is looked at', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    let requests: string[] = [];
+    await runOperator(cluster, (request, phase) => {
+      if (phase === 'before' && request.path.includes('/configmaps'))
+        requests.push(`${request.method} ${request.path}`);
+    });
+    const members = Array.from({ length: 50 }, (_, i) => configMap(`m${i}`, { v: String(i) }));
+    await client.create(operand('shop', members));
+    await readyOperand(cluster, 'shop');
+    await cluster.advance(cluster.type === 'embedded' ? 10_000 : 3_000);
+
+    requests = [];
+    await changeTo(cluster, 'shop', [...members.slice(0, 49), configMap('m49', { v: 'changed' })]);
+    await readyOperand(cluster, 'shop');
+    expect((await client.get(ConfigMap, key('m49')))?.data).toEqual({ v: 'changed' });
+    const member = '/api/v1/namespaces/default/configmaps/m49';
+    expect(requests.filter((request) => !request.includes('/configmaps/m49'))).toEqual([]);
+    expect(requests.map((request) => request.replace(/\?.*dryRun=All.*/, ' (dry run)').split('?')[0])).toEqual([
+      `GET ${member}`,
+      `PATCH ${member} (dry run)`,
+      `PATCH ${member}`,
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { ConfigMap, minutes, Secret, type CacheEvent, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { ConfigMap, Secret, type CacheEvent, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { AppliedMemo, groupOf, MemberWatch } from '@slipway/manifests';
 import { controller, type Controller, type ReconcileContext } from '@slipway/runtime';
 
@@ -51,13 +51,7 @@ export function operandController(settings: OperandSettings = {}): Controller {
       }
       members.follow(await memberKinds(context, seen));
       const knowledge = changes.of(key, seen.metadata.uid);
-      knowledge.begin(context.clock.now(), settings.resyncMs ?? minutes(10));
-      try {
-        return await reconcileOperand(context, key, { memo, members: knowledge }, settings);
-      } catch (error) {
-        knowledge.distrust();
-        throw error;
-      }
+      return await reconcileOperand(context, key, { memo, members: knowledge }, settings);
     },
   });
 }

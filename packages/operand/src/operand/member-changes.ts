@@ -21,8 +21,10 @@ export class MemberKnowledge {
   readonly #members = new Map<string, Known>();
   /** Members the watch told of since the run began. */
   #noted = new Set<string>();
-  /** Something was noted between the run before and this one. */
-  #woken = false;
+  /** The Operand as the last run left it. */
+  #leftAt: string | undefined;
+  /** Somebody has touched the Operand since. */
+  #poked = false;
   #terms = '';
   /** When everything was looked at last; `undefined` when that is due. */
   #fullPassAt: number | undefined;
@@ -38,26 +40,31 @@ export class MemberKnowledge {
     return true;
   }
 
-  /** A run begins. Everything is looked at again after `fullEveryMs`. */
-  begin(now: number, fullEveryMs: number): void {
+  /** A run begins, with this state of the Operand. Everything is looked at again after `fullEveryMs`. */
+  begin(now: number, fullEveryMs: number, version: string | undefined): void {
     this.#startedAt = now;
-    this.#woken = this.#noted.size > 0;
+    this.#poked = this.#leftAt !== version;
     this.#noted = new Set();
     if (this.#fullPassAt !== undefined && now - this.#fullPassAt >= fullEveryMs) this.distrust();
+  }
+
+  /** The run is over and has left the Operand in this state. */
+  end(version: string | undefined): void {
+    this.#leftAt = version;
   }
 
   /**
    * The members to look at (by `refKey`); `undefined` when all are.
    *
    * @param terms what else a member is judged by; when that changes, all are
-   * @param poked everything was in force, so that somebody who wakes the Operand wants it looked at
+   * @param steady everything was in force: whoever touches the Operand then wants it looked at
    */
   toLookAt(
     configs: readonly DeepReadonly<KubeObject>[],
     terms: string,
-    poked: boolean,
+    steady: boolean,
   ): ReadonlySet<string> | undefined {
-    if (this.#fullPassAt === undefined || this.#terms !== terms || (poked && !this.#woken)) return undefined;
+    if (this.#fullPassAt === undefined || this.#terms !== terms || (steady && this.#poked)) return undefined;
     const keys = configs
       .map((config) => [refKey(refOf(config)), config] as const)
       .filter(([key, config]) => this.#members.get(key)?.digest !== digest(config))

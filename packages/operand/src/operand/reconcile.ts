@@ -57,9 +57,14 @@ export async function reconcileOperand(
     metrics: operandMetrics(context.metrics),
   };
 
+  const { members } = memory;
+  members.begin(context.clock.now(), settings.resyncMs ?? minutes(10), operand.metadata.resourceVersion);
   try {
-    return await runSteps(run, settings);
+    const next = await runSteps(run, settings);
+    members.end(run.operand.metadata.resourceVersion);
+    return next;
   } catch (error) {
+    members.distrust();
     await reportRefusal(run, error);
     throw error;
   }
