@@ -12,6 +12,8 @@ export const annotations = {
   prune: 'manifests.slipway.dev/prune',
   /** `Correct` (default), `Warn` or `Ignore`: what happens when somebody else changes the object. */
   drift: 'manifests.slipway.dev/drift',
+  /** Written by us on members whose drift is not corrected: which manifest they were made from. */
+  appliedDigest: 'manifests.slipway.dev/applied-digest',
 } as const;
 
 /** The annotation the original Operand uses for {@link annotations.mode}; understood as an alias. */

@@ -13,6 +13,7 @@ import {
 
 import { driftPolicyOf, mayRecreate, modeOf } from './annotations.ts';
 import type { AppliedMemo } from './applied-memo.ts';
+import { carriesDriftMark } from './drift-mark.ts';
 import type { HealthRules } from './health-rules.ts';
 import { refOf, refText } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
@@ -67,7 +68,7 @@ export async function applyMember(
     ) {
       return settled('unchanged', live, context);
     }
-    if (isMember(live, context.membership) && driftPolicyOf(config) !== 'Correct')
+    if (driftPolicyOf(config) !== 'Correct' && isMember(live, context.membership) && carriesDriftMark(live, config))
       return await leaveDrifted(config, live, context);
     return await configure(config, kind, live, context);
   } catch (error) {

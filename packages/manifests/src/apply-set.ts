@@ -2,6 +2,7 @@ import type { Client, DeepReadonly, Kind, KubeObject } from '@slipway/kube';
 
 import { AppliedMemo } from './applied-memo.ts';
 import { applyMember, refusalText, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
+import { withDriftMark } from './drift-mark.ts';
 import { HealthRules } from './health-rules.ts';
 import { refKey, refOf, refText, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
@@ -45,7 +46,7 @@ export interface ApplySetOptions {
 export async function applySet(options: ApplySetOptions): Promise<SetResult> {
   const { client, membership, signal } = options;
   const concurrency = options.concurrency ?? 8;
-  const waves = orderInWaves(options.objects.map((object) => withMembership(object, membership)));
+  const waves = orderInWaves(options.objects.map((object) => withDriftMark(withMembership(object, membership))));
   const context = {
     client,
     fieldManager: options.fieldManager,

@@ -3,6 +3,7 @@ import { isNotFound, type Client, type DeepReadonly, type KubeObject } from '@sl
 import { mayPrune, mayRecreate, modeOf } from './annotations.ts';
 import { adoptionRefusal, isImmutableRefusal, refusalText, type AdoptionPolicy } from './apply-member.ts';
 import { diffObjects, type FieldChange } from './diff.ts';
+import { withDriftMark } from './drift-mark.ts';
 import { compareRefs, refOf, refText, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import { leftOver, type Inventory } from './inventory.ts';
@@ -36,9 +37,9 @@ export interface PlanOptions {
 
 /** What applying a set would do, from server-side dry runs. Writes nothing. */
 export async function planSet(options: PlanOptions): Promise<PlannedMember[]> {
-  const objects = orderInWaves(options.objects.map((object) => withMembership(object, options.membership))).flatMap(
-    (wave) => wave.objects,
-  );
+  const objects = orderInWaves(
+    options.objects.map((object) => withDriftMark(withMembership(object, options.membership))),
+  ).flatMap((wave) => wave.objects);
   const concurrency = options.concurrency ?? 8;
   const members = await inParallel(objects, concurrency, (object) => planMember(object, options));
   const gone = leftOver(

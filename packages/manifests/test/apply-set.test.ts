@@ -319,4 +319,23 @@ describe('drift', () => {
     expect(values).toEqual(['1', 'edited', 'edited']);
     expect(messages(result)).toContain('its drift policy is Warn');
   });
+
+  test('a changed manifest reaches members whose drift is only reported or ignored', async () => {
+    const namespace = await freshNamespace(cluster);
+    const set = testSet(cluster, `${namespace}-set`);
+    const members = (v: string) =>
+      ['Warn', 'Ignore'].map((policy) =>
+        configMap(namespace, policy.toLowerCase(), { v }, { [annotations.drift]: policy }),
+      );
+    await set.apply(members('1'));
+    await edit(namespace, 'warn');
+    await set.apply(members('1'));
+    expect(actions(await set.apply(members('2')))).toEqual({
+      [`ConfigMap ${namespace}/warn`]: 'configured',
+      [`ConfigMap ${namespace}/ignore`]: 'configured',
+    });
+    for (const name of ['warn', 'ignore'])
+      expect((await cluster.client.get(ConfigMap, { namespace, name }))?.data).toEqual({ v: '2' });
+    expect(Object.values(actions(await set.apply(members('2'))))).toEqual(['unchanged', 'unchanged']);
+  });
 });

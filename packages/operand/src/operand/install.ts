@@ -32,8 +32,9 @@ export async function installSet(
   if (whole.state !== 'applied')
     return whole.full ? await report(run, whole, revisions, manifest.postInstall.length > 0) : await again();
   const was = findCondition(run.operand, 'OperandInstalled')?.status;
-  // A pass over a few members of what is in force changes nothing worth a write.
-  const results = whole.full || !run.steady ? run.members.resultsOf(manifest.merged) : undefined;
+  // A pass over a few members of what is in force changes nothing worth a write, but for drift that is left.
+  const worthTelling = whole.full || !run.steady || whole.members.some((member) => member.action === 'drifted');
+  const results = worthTelling ? run.members.resultsOf(manifest.merged) : undefined;
   await writeStatus(run, {
     ...(results ? memberStatus(results) : {}),
     conditions: [manifest.rolledBack ? rolledBack(run) : installed()],
