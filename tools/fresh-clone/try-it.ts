@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /**
  * The newcomer's first five minutes: a clone in an empty folder, nothing on the PATH but Node, npm, git and a shell, and the
  * first command of the README. Ends well when every operator has shown its example ready and Ctrl-C has stopped it all.
- * (The README's second command is the test command itself, which continuous integration runs in a fresh clone.)
+ * With `--tests` the second command, which runs the tests, has to end well too; what follows narrows it to some of them.
  */
 const repository = join(import.meta.dirname, '..', '..');
 const limitMs = 10 * 60_000;
@@ -17,12 +17,21 @@ const folder = await mkdtemp(join(tmpdir(), 'slipway-fresh-'));
 try {
   const clone = join(folder, 'slipway');
   execFileSync('git', ['clone', '--quiet', repository, clone], { stdio: 'inherit' });
-  const command = /```sh\n(.+)\n```/.exec(await readFile(join(clone, 'README.md'), 'utf8'))?.[1];
-  if (command === undefined) throw new Error('README.md has no command to run');
+  const readme = await readFile(join(clone, 'README.md'), 'utf8');
+  const [command, testCommand] = [...readme.matchAll(/```sh\n(.+)\n```/g)].map(([, line]) => line!);
+  if (command === undefined || testCommand === undefined) throw new Error('README.md lacks its two commands');
+  const path = await barePath();
   console.log(`fresh clone: $ ${command}`);
-  const output = await runUntilReady(command, clone, await barePath());
+  const output = await runUntilReady(command, clone, path);
   console.log(output.split('\n').slice(-12).join('\n'));
   console.log('fresh clone: every example became ready, and Ctrl-C stopped it');
+  const [option, ...filters] = process.argv.slice(2);
+  if (option === '--tests') {
+    const narrowed = filters.length === 0 ? testCommand : `${testCommand} -- ${filters.join(' ')}`;
+    console.log(`fresh clone: $ ${narrowed}`);
+    execFileSync('sh', ['-c', narrowed], { cwd: clone, env: bareEnvironment(path), stdio: 'inherit' });
+    console.log('fresh clone: the tests passed');
+  }
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -43,18 +52,18 @@ async function barePath(): Promise<string> {
   return bin;
 }
 
+/** A home of its own; only what npm has downloaded before is shared. */
+function bareEnvironment(path: string): NodeJS.ProcessEnv {
+  const cache = process.env['npm_config_cache'] ?? join(process.env['HOME'] ?? folder, '.npm');
+  return { ...process.env, PATH: path, HOME: folder, npm_config_cache: cache };
+}
+
 function runUntilReady(command: string, cwd: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const { PATH: _path, ...env } = process.env;
     const child = spawn('sh', ['-c', command], {
       cwd,
       detached: true,
-      env: {
-        ...env,
-        PATH: path,
-        HOME: folder,
-        npm_config_cache: env['npm_config_cache'] ?? join(env['HOME'] ?? folder, '.npm'),
-      },
+      env: bareEnvironment(path),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
