@@ -33,7 +33,9 @@ export async function installSet(
     return whole.full ? await report(run, whole, revisions, manifest.postInstall.length > 0) : await again();
   const was = findCondition(run.operand, 'OperandInstalled')?.status;
   // A pass over a few members of what is in force changes nothing worth a write, but for drift that is left.
-  const worthTelling = whole.full || !run.steady || whole.members.some((member) => member.action === 'drifted');
+  const drifts = whole.members.some((member) => member.action === 'drifted');
+  const drifted = (run.operand.status?.counts?.['drifted'] ?? 0) > 0;
+  const worthTelling = whole.full || !run.steady || drifts || drifted;
   const results = worthTelling ? run.members.resultsOf(manifest.merged) : undefined;
   await writeStatus(run, {
     ...(results ? memberStatus(results) : {}),
