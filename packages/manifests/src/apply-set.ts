@@ -9,7 +9,7 @@ import { inParallel } from './in-parallel.ts';
 import { readLiveMembers, type Sought } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
 import type { MemberResult, SetResult } from './member-result.ts';
-import { isAppliedAlready } from './owned-fields.ts';
+import { isAppliedButForOwners } from './owned-fields.ts';
 import { orderInWaves, type Wave } from './waves.ts';
 
 export interface ApplySetOptions {
@@ -245,7 +245,7 @@ async function preflight(
     const ref = refOf(object);
     const present = live.get(refKey(ref));
     if (!unreadable.has(refKey(ref))) read.set(refKey(ref), present);
-    if (present && (memo.knows(present, object, fieldManager) || isAppliedAlready(object, present, fieldManager)))
+    if (present && (memo.knows(present, object, fieldManager) || isAppliedButForOwners(object, present, fieldManager)))
       return;
     try {
       await client.apply(object, { fieldManager, force: true, dryRun: true, signal });

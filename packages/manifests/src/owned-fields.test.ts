@@ -1,7 +1,7 @@
 import type { KubeObject } from '@slipway/kube';
 import { describe, expect, test } from 'vitest';
 
-import { isAppliedAlready } from './owned-fields.ts';
+import { isAppliedAlready, isAppliedButForOwners } from './owned-fields.ts';
 
 const config = (): KubeObject => ({
   apiVersion: 'apps/v1',
@@ -106,5 +106,30 @@ describe('isAppliedAlready', () => {
   test('ownership recorded under another version is not trusted', () => {
     const old = live((object) => (object.metadata.managedFields![0]!.apiVersion = 'apps/v1beta2'));
     expect(isAppliedAlready(config(), old, 'me')).toBe(false);
+  });
+});
+
+describe('isAppliedButForOwners', () => {
+  const owner = (uid: string) => ({ apiVersion: 'example.com/v1', kind: 'Set', name: uid, uid });
+  const owned = (...uids: string[]): KubeObject => {
+    const object = config();
+    return { ...object, metadata: { ...object.metadata, ownerReferences: uids.map(owner) } };
+  };
+  const ownedLive = () =>
+    live((object) => {
+      object.metadata.ownerReferences = [owner('old'), owner('foreign')];
+      object.metadata.managedFields = structuredClone(object.metadata.managedFields!);
+      const fields = object.metadata.managedFields[0]!.fieldsV1 as Record<string, Record<string, unknown>>;
+      fields['f:metadata']!['f:ownerReferences'] = { 'k:{"uid":"old"}': {} };
+    });
+
+  test('another owner does not matter, another content does', () => {
+    expect(isAppliedAlready(owned('old'), ownedLive(), 'me')).toBe(true);
+    expect(isAppliedAlready(owned('new', 'old'), ownedLive(), 'me')).toBe(false);
+    expect(isAppliedButForOwners(owned('new', 'old'), ownedLive(), 'me')).toBe(true);
+    expect(isAppliedButForOwners(owned('new'), live(), 'me')).toBe(true);
+    const changed = owned('new');
+    (changed['spec'] as Spec).replicas = 3;
+    expect(isAppliedButForOwners(changed, ownedLive(), 'me')).toBe(false);
   });
 });

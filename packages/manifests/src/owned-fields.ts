@@ -22,6 +22,25 @@ export function isAppliedAlready(
   return sameAt(config, live, entry.fieldsV1 as FieldSet, 'root');
 }
 
+/**
+ * Whether applying `config` as `manager` would change nothing but owner references. What owns an object changes with every set
+ * it belongs to, and says nothing about the object.
+ */
+export function isAppliedButForOwners(
+  config: DeepReadonly<KubeObject>,
+  live: DeepReadonly<KubeObject>,
+  manager: string,
+): boolean {
+  const entry = live.metadata.managedFields?.find(
+    (item) => item.manager === manager && item.operation === 'Apply' && !item.subresource,
+  );
+  const owned = (entry?.fieldsV1 as FieldSet | undefined)?.['f:metadata']?.['f:ownerReferences'] ?? {};
+  const owners = (live.metadata.ownerReferences ?? []).filter(({ uid }) => owned[`k:${JSON.stringify({ uid })}`]);
+  const { ownerReferences: _other, ...metadata } = config.metadata;
+  const unchanged = { ...config, metadata: owners.length > 0 ? { ...metadata, ownerReferences: owners } : metadata };
+  return isAppliedAlready(unchanged, live, manager);
+}
+
 type Place = 'root' | 'metadata' | 'inside';
 
 /** Fields that identify the object or that the server fills; they are never tracked. */
