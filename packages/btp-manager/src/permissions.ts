@@ -18,6 +18,7 @@ export const ownPermissions: readonly PolicyRule[] = [
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
     verbs: [...keep, 'delete'],
   },
+  { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: keep },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: keep },
   {
     apiGroups: ['rbac.authorization.k8s.io'],

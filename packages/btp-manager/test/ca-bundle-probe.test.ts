@@ -1,4 +1,4 @@
-import { ConfigMap, Job, newObject, Pod } from '@slipway/kube';
+import { ConfigMap, Job, newObject, Pod, Role, RoleBinding, ServiceAccount, type Kind } from '@slipway/kube';
 import { onReference, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -50,6 +50,13 @@ describe.skipIf(onReference)('the CA bundle probe', () => {
       restartPolicy: 'Never',
       serviceAccountName: 'btp-manager-ca-bundle-probe',
       containers: [{ name: 'probe', image: 'probe:1', env: [{ name: 'PROBE_NAMESPACE', value: 'kyma-system' }] }],
+    });
+    const role = await cluster.client.get(Role, job);
+    expect(role?.rules).toContainEqual({
+      apiGroups: [''],
+      resources: ['secrets'],
+      resourceNames: ['sap-btp-manager'],
+      verbs: ['get'],
     });
     const pods = await podUids(cluster);
     await probeFinds(cluster, { 'tls-probe-status': 'ok', 'tls-probe-hash': 'hash-1' });
@@ -107,5 +114,7 @@ describe.skipIf(onReference)('the CA bundle probe', () => {
     await cluster.eventually('BtpOperator and Job are gone', async () => {
       return (await read(cluster)) === undefined && (await jobUid(cluster)) === undefined;
     });
+    for (const kind of [ServiceAccount, Role, RoleBinding] as Kind[])
+      await cluster.eventually(`its ${kind.kind} is gone`, async () => !(await cluster.client.get(kind, job)));
   });
 });

@@ -13,7 +13,6 @@ import {
   reaches,
   readyCluster,
   requiredSecret,
-  seededCertificates,
   testSettings,
 } from './kit.ts';
 

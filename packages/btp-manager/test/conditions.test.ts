@@ -10,6 +10,7 @@ import {
   btpController,
   btpOperator,
   encode,
+  impatient,
   messageIn,
   moduleCopy,
   namespace,
@@ -23,9 +24,8 @@ import {
 
 const system = (name: string) => ({ namespace: 'kyma-system', name });
 
-/** The server refuses these requests of the manager from now on. */
-const forbid = (cluster: TestCluster, match: object) =>
-  cluster.embedded!.faults.add({ match, action: { type: 'error', status: 403, reason: 'Forbidden', message: 'no' } });
+/** On a real cluster nobody waits five minutes for the next try. */
+const settings = testSettings(impatient);
 
 const changeSecret = (cluster: TestCluster, values: Record<string, string>) =>
   cluster.client.patch(Secret, system('sap-btp-manager'), {
@@ -33,12 +33,11 @@ const changeSecret = (cluster: TestCluster, values: Record<string, string>) =>
     body: { data: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, encode(value)])) },
   });
 
-// Rows 1 and 6: step 11 of provisioning. Rows 2, 3, 4, 5, 8, 9 and 15: updating.test.ts. Rows 7, 10, 11, 26 and 29:
-// deprovisioning.test.ts. Rows 22, 28 and 30: steps 6a, 5a and 3a of provisioning. The rest is here.
-describe.skipIf(onReference)('rows of the table of conditions', () => {
+// Other rows are where the flow comes to them: provisioning.test.ts, updating.test.ts, deprovisioning.test.ts.
+describe('rows of the table of conditions', () => {
   test('row 12, AnnotatingSecretFailed', async () => {
-    await using cluster = await readyCluster();
-    const fault = forbid(cluster, { verb: 'patch', resource: 'secrets', name: 'sap-btp-manager', times: 2, skip: 1 });
+    await using cluster = await readyCluster({ settings });
+    const fault = cluster.refuse({ verb: 'patch', resource: 'secrets', name: 'sap-btp-manager' });
     await changeSecret(cluster, { cluster_id: 'cluster-2' });
     const failed = await reaches(cluster, 'AnnotatingSecretFailed');
     expect(failed.status?.state).toBe('Error');
@@ -51,7 +50,7 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('row 14, ChartPathEmpty', async () => {
     await using cluster = await btpCluster();
-    await cluster.run([btpController({ settings: testSettings({ ChartPath: '' }) })]);
+    await cluster.run([btpController({ settings: testSettings({ ...impatient, ChartPath: '' }) })]);
     await cluster.client.create(btpOperator());
     const failed = await reaches(cluster, 'ChartPathEmpty');
     expect(failed.status?.state).toBe('Error');
@@ -64,8 +63,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
       data: { INITIAL_CLUSTER_ID: encode('of-an-earlier-installation') },
     });
     await using cluster = await btpCluster([requiredSecret(), stale, ...seededCertificates()]);
-    const fault = forbid(cluster, { verb: 'delete', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
-    await cluster.run([btpController()]);
+    const fault = cluster.refuse({ verb: 'delete', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     expect((await reaches(cluster, 'DeletionOfOrphanedResourcesFailed')).status?.state).toBe('Error');
     fault.remove();
@@ -75,8 +74,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('row 17, GettingConfigMapFailed', async () => {
     await using cluster = await btpCluster();
-    const fault = forbid(cluster, { verb: 'get', resource: 'configmaps', name: 'sap-btp-manager' });
-    await cluster.run([btpController()]);
+    const fault = cluster.refuse({ verb: 'get', resource: 'configmaps', name: 'sap-btp-manager' });
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     expect((await reaches(cluster, 'GettingConfigMapFailed')).status?.state).toBe('Error');
     fault.remove();
@@ -84,8 +83,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
   });
 
   test('row 18, GettingDefaultCredentialsSecretFailed', async () => {
-    await using cluster = await readyCluster();
-    const fault = forbid(cluster, { verb: 'list', resource: 'secrets' });
+    await using cluster = await readyCluster({ settings });
+    const fault = cluster.refuse({ verb: 'list', resource: 'secrets' });
     await changeSecret(cluster, { clientid: 'other-client' });
     expect((await reaches(cluster, 'GettingDefaultCredentialsSecretFailed')).status?.state).toBe('Error');
     fault.remove();
@@ -94,8 +93,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('row 19, GettingSapBtpServiceOperatorClusterIdSecretFailed', async () => {
     await using cluster = await btpCluster();
-    const fault = forbid(cluster, { verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
-    await cluster.run([btpController()]);
+    const fault = cluster.refuse({ verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     const failed = await reaches(cluster, 'GettingSapBtpServiceOperatorClusterIdSecretFailed');
     expect(failed.status?.state).toBe('Error');
@@ -105,8 +104,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('row 20, GettingSapBtpServiceOperatorConfigMapFailed', async () => {
     await using cluster = await btpCluster();
-    const fault = forbid(cluster, { verb: 'get', resource: 'configmaps', name: 'sap-btp-operator-config' });
-    await cluster.run([btpController()]);
+    const fault = cluster.refuse({ verb: 'get', resource: 'configmaps', name: 'sap-btp-operator-config' });
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     expect((await reaches(cluster, 'GettingSapBtpServiceOperatorConfigMapFailed')).status?.state).toBe('Error');
     fault.remove();
@@ -118,7 +117,7 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
     const file = join(folder, 'module-resources', 'apply', 'extra.yml');
     await writeFile(file, 'apiVersion: v1\nkind: ConfigMap\n');
     await using cluster = await btpCluster();
-    await cluster.run([btpController({ settings: testSettings(data) })]);
+    await cluster.run([btpController({ settings: testSettings({ ...data, ...impatient }) })]);
     await cluster.client.create(btpOperator());
     const failed = await reaches(cluster, 'InconsistentChart');
     expect(failed.status?.state).toBe('Error');
@@ -132,7 +131,7 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
     const file = join(folder, 'module-resources', 'apply', 'deployment.yml');
     await writeFile(file, (await readFile(file, 'utf8')).replace('name: manager\n', 'name: somebody-else\n'));
     await using cluster = await btpCluster();
-    await cluster.run([btpController({ settings: testSettings(data) })]);
+    await cluster.run([btpController({ settings: testSettings({ ...data, ...impatient }) })]);
     await cluster.client.create(btpOperator());
     const failed = await reaches(cluster, 'PreparingInstallInfoFailed');
     expect(failed.status?.state).toBe('Error');
@@ -141,8 +140,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('row 24, ProvisioningFailed: the server refuses a resource', async () => {
     await using cluster = await btpCluster();
-    const fault = forbid(cluster, { verb: 'patch', resource: 'clusterroles' });
-    await cluster.run([btpController()]);
+    const fault = cluster.refuse({ verb: 'patch', resource: 'clusterroles' });
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     const failed = await reaches(cluster, 'ProvisioningFailed');
     expect(failed.status?.state).toBe('Error');
@@ -152,8 +151,8 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
   });
 
   test('row 25, ReconcileFailed: the same in a ready module', async () => {
-    await using cluster = await readyCluster();
-    const fault = forbid(cluster, { verb: 'patch', resource: 'secrets', name: 'sap-btp-service-operator' });
+    await using cluster = await readyCluster({ settings });
+    const fault = cluster.refuse({ verb: 'patch', resource: 'secrets', name: 'sap-btp-service-operator' });
     await changeSecret(cluster, { clientid: 'other-client' });
     const failed = await reaches(cluster, 'ReconcileFailed');
     expect(failed.status?.state).toBe('Error');
@@ -162,8 +161,12 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
   });
 
   test('row 26, ResourceRemovalFailed: what is superseded cannot be removed', async () => {
-    await using cluster = await readyCluster({}, [namespace('creds'), requiredSecret(), ...seededCertificates()]);
-    const fault = forbid(cluster, { verb: 'delete', resource: 'secrets', name: 'sap-btp-service-operator' });
+    await using cluster = await readyCluster({ settings }, [
+      namespace('creds'),
+      requiredSecret(),
+      ...seededCertificates(),
+    ]);
+    const fault = cluster.refuse({ verb: 'delete', resource: 'secrets', name: 'sap-btp-service-operator' });
     await changeSecret(cluster, { credentials_namespace: 'creds' });
     expect((await reaches(cluster, 'ResourceRemovalFailed')).status?.state).toBe('Error');
     fault.remove();
@@ -172,7 +175,7 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
   });
 
   test('a pod that refused to start with an old cluster id is restarted', async () => {
-    await using cluster = await readyCluster();
+    await using cluster = await readyCluster({ settings });
     const { client } = cluster;
     // A pod nobody runs, so that its condition stays as it is put.
     const key = system('refused-to-start');
@@ -198,17 +201,14 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
 
   test('what may pass by itself is tried again soon, and shows when it does not pass', async () => {
     await using cluster = await btpCluster();
-    const seen = watchReasons(cluster);
+    const seen = cluster.embedded ? watchReasons(cluster) : undefined;
     const busy = (times: number) =>
-      cluster.embedded!.faults.add({
-        match: { verb: 'patch', resource: 'clusterroles', times },
-        action: { type: 'error', status: 503, reason: 'ServiceUnavailable' },
-      });
+      cluster.refuse({ verb: 'patch', resource: 'clusterroles', times }, { status: 503, reason: 'ServiceUnavailable' });
     busy(2);
-    await cluster.run([btpController()]);
+    await cluster.run([btpController({ settings })]);
     await cluster.client.create(btpOperator());
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
-    expect(seen).toEqual(['Processing/Initialized', 'Ready/ReconcileSucceeded']);
+    if (seen) expect(seen).toEqual(['Processing/Initialized', 'Ready/ReconcileSucceeded']);
     const lasting = busy(Number.MAX_SAFE_INTEGER);
     await cluster.client.delete(ClusterRole, { name: 'sap-btp-operator-manager-role' });
     await reaches(cluster, 'ReconcileFailed', { withinMs: 60_000 });
@@ -217,31 +217,57 @@ describe.skipIf(onReference)('rows of the table of conditions', () => {
   });
 });
 
-describe('the condition', () => {
-  test.skipIf(onReference)(
-    'keeps lastTransitionTime while Ready stays false, and says which generation it is about',
-    async () => {
-      await using cluster = await btpCluster(seededCertificates());
-      await cluster.run([btpController()]);
-      await cluster.client.create(btpOperator());
-      const missing = await reaches(cluster, 'MissingSecret');
-      await cluster.advance(60_000);
-      await cluster.client.create(requiredSecret({ clientid: '' }));
-      const invalid = await reaches(cluster, 'InvalidSecret');
-      expect(invalid.status?.conditions).toHaveLength(1);
-      expect(invalid.status?.conditions?.[0]?.lastTransitionTime).toBe(
-        missing.status?.conditions?.[0]?.lastTransitionTime,
-      );
-      expect(invalid.status?.conditions?.[0]?.observedGeneration).toBe(1);
-      await changeSecret(cluster, { clientid: 'now-it-is-there' });
-      const ready = await reaches(cluster, 'ReconcileSucceeded');
-      expect(ready.status?.conditions?.[0]?.lastTransitionTime).not.toBe(
-        missing.status?.conditions?.[0]?.lastTransitionTime,
-      );
-    },
-  );
+test('every step and every row of the documentation has a test that names it', async () => {
+  const titles = async (file: string) =>
+    [...(await readFile(join(import.meta.dirname, file), 'utf8')).matchAll(/test[^(]*\(\s*(['"`])(.*?)\1,/g)].map(
+      ([, , title]) => title!,
+    );
+  const numbers = (texts: readonly string[], word: string) =>
+    new Set(
+      texts
+        .flatMap((title) => [...title.matchAll(new RegExp(`\\b${word}s? (\\d+a?(?:(?:, | and | to )\\d+a?)*)`, 'g'))])
+        .flatMap(([, list]) => numbersIn(list!)),
+    );
+  const files = ['provisioning.test.ts', 'updating.test.ts', 'deprovisioning.test.ts', 'conditions.test.ts'];
+  const rows = numbers((await Promise.all(files.map(titles))).flat(), 'row');
+  expect(Array.from({ length: 30 }, (_, index) => `${index + 1}`).filter((row) => !rows.has(row))).toEqual([]);
+  const steps = Array.from({ length: 11 }, (_, index) => `${index + 1}`);
+  const provisioning = numbers(await titles('provisioning.test.ts'), 'step');
+  expect([...steps, '3a', '5a', '6a'].filter((step) => !provisioning.has(step))).toEqual([]);
+  const deprovisioning = numbers(await titles('deprovisioning.test.ts'), 'step');
+  expect([...steps, '11a'].filter((step) => !deprovisioning.has(step))).toEqual([]);
+});
 
-  test('reserved reasons are never set, all others are', async () => {
+/** `1, 2 and 4`, `5 to 9`. */
+function numbersIn(list: string): string[] {
+  const [first, last] = /^(\d+) to (\d+)/.exec(list)?.slice(1).map(Number) ?? [];
+  if (first !== undefined && last !== undefined)
+    return Array.from({ length: last - first + 1 }, (_, index) => `${first + index}`);
+  return list.match(/\d+a?/g) ?? [];
+}
+
+describe('the condition', () => {
+  test('keeps lastTransitionTime while Ready stays false, and says which generation it is about', async () => {
+    await using cluster = await btpCluster(seededCertificates());
+    await cluster.run([btpController({ settings })]);
+    await cluster.client.create(btpOperator());
+    const missing = await reaches(cluster, 'MissingSecret');
+    await cluster.advance(onReference ? 1100 : 60_000);
+    await cluster.client.create(requiredSecret({ clientid: '' }));
+    const invalid = await reaches(cluster, 'InvalidSecret');
+    expect(invalid.status?.conditions).toHaveLength(1);
+    expect(invalid.status?.conditions?.[0]?.lastTransitionTime).toBe(
+      missing.status?.conditions?.[0]?.lastTransitionTime,
+    );
+    expect(invalid.status?.conditions?.[0]?.observedGeneration).toBe(1);
+    await changeSecret(cluster, { clientid: 'now-it-is-there' });
+    const ready = await reaches(cluster, 'ReconcileSucceeded');
+    expect(ready.status?.conditions?.[0]?.lastTransitionTime).not.toBe(
+      missing.status?.conditions?.[0]?.lastTransitionTime,
+    );
+  });
+
+  test('rows 13 and 27, ChartInstallFailed and StoringChartDetailsFailed, are never set; all others are', async () => {
     const folder = join(import.meta.dirname, '..', 'src');
     const files = (await readdir(folder, { recursive: true })).filter((file) => /(?<!\.test)\.ts$/.test(file));
     const texts = await Promise.all(

@@ -11,6 +11,7 @@ import {
   NetworkPolicy,
   newObject,
   Pod,
+  PriorityClass,
   Role,
   RoleBinding,
   Secret,
@@ -69,7 +70,9 @@ function ruleOf(entry: string): PolicyRule {
 function entriesIn(message: string): string[] {
   const list = (text: string) => [...text.matchAll(/"([^"]*)"/g)].map(([, value]) => value!);
   const asked = message.matchAll(/cannot (\S+) resource "([^"]+)" in API group "([^"]*)"/g);
-  const given = message.matchAll(/\{APIGroups:\[(.*?)\], Resources:\[(.*?)\], Verbs:\[(.*?)\]\}/g);
+  const given = message.matchAll(
+    /\{APIGroups:\[(.*?)\], Resources:\[(.*?)\](?:, ResourceNames:\[.*?\])?, Verbs:\[(.*?)\]\}/g,
+  );
   return [
     ...[...asked].map(([, verb, resource, group]) => `${verb} ${resource}.${group}`),
     ...[...given].flatMap(([, groups, resources, verbs]) =>
@@ -237,7 +240,13 @@ async function clear({ client }: TestCluster): Promise<void> {
   for (const kind of [BtpOperator, ServiceBinding, ServiceInstance] as Kind[])
     for (const { metadata } of await found(client, kind))
       await free(kind, { namespace: metadata.namespace, name: metadata.name! }).catch(ignoreNotFound);
-  for (const kind of [MutatingWebhookConfiguration, ValidatingWebhookConfiguration, ClusterRole, ClusterRoleBinding])
+  for (const kind of [
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+    ClusterRole,
+    ClusterRoleBinding,
+    PriorityClass,
+  ])
     await client.deleteCollection(kind as Kind, { labelSelector: 'app.kubernetes.io/managed-by=btp-manager' });
   const gracePeriodSeconds = 0;
   for (const kind of [

@@ -11,6 +11,7 @@ import {
   btpOperator,
   decode,
   encode,
+  isGone,
   messageIn,
   moduleCopy,
   namespace,
@@ -43,7 +44,7 @@ async function nextVersion(version: string): Promise<{ data: Record<string, stri
 }
 
 describe('updating', () => {
-  test('a new chart version goes through UpdateCheck and Updated to UpdateDone', async () => {
+  test('rows 3, 8 and 9: a new chart version goes through UpdateCheck and Updated to UpdateDone', async () => {
     await using cluster = await readyCluster();
     await cluster.manager.stop();
     const { data, folder } = await nextVersion('0.12.0');
@@ -69,6 +70,37 @@ describe('updating', () => {
       [ConfigMap, 'extra'],
     ] as const)
       expect((await cluster.client.get(kind, system(name)))?.metadata.labels?.['chart-version']).toBe('0.12.0');
+  });
+
+  test('a set of the user may hold any kind: the server says which ones live in namespaces', async () => {
+    const { data, folder } = await moduleCopy();
+    const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: planets.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Planet, plural: planets, singular: planet, listKind: PlanetList}
+  versions:
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`;
+    const objects = [
+      'apiVersion: example.com/v1\nkind: Planet\nmetadata: {name: mars}',
+      'apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: driver.example.com}\nspec: {attachRequired: false}',
+      'apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: []}',
+    ];
+    await writeFile(join(folder, 'module-resources', 'apply', 'own.yml'), [definition, ...objects].join('\n---\n'));
+    await using cluster = await readyCluster({ settings: testSettings(data) });
+    const { client } = cluster;
+    const found = async (apiVersion: string, kind: string, key: { namespace?: string; name: string }) =>
+      await client.get(await client.resolve(apiVersion, kind), key);
+    expect(await found('example.com/v1', 'Planet', { name: 'mars' })).toBeDefined();
+    expect(await found('storage.k8s.io/v1', 'CSIDriver', { name: 'driver.example.com' })).toBeDefined();
+    expect(await found('v1', 'LimitRange', system('limits'))).toBeDefined();
+    await client.delete(BtpOperator, primary);
+    await isGone(cluster);
+    expect(await found('storage.k8s.io/v1', 'CSIDriver', { name: 'driver.example.com' })).toBeUndefined();
   });
 
   test('an installation of the original is taken over and updated', async () => {

@@ -6,6 +6,7 @@ import { Refusal, type Reason } from '../reasons.ts';
 import type { ModuleFiles } from '../resources/load.ts';
 import { prepareResources, withCaBundle } from '../resources/prepare.ts';
 import type { Credentials } from '../resources/required-secret.ts';
+import { clusterScopedKinds } from '../resources/scopes.ts';
 import { prepareCertificates } from './certificates.ts';
 import { areNetworkPoliciesDisabled, removeUnwantedPolicies } from './network-policies.ts';
 import type { BtpRun } from './run.ts';
@@ -25,19 +26,20 @@ export async function prepareModule(
   credentials: Credentials,
   failure: Reason,
 ): Promise<PreparedModule> {
-  const resources = resourcesOf(run, files, credentials);
+  const resources = await orRefuse(failure, () => resourcesOf(run, files, credentials));
   await orRefuse(failure, () => removeUnwantedPolicies(run), 'failed to remove network policies: ');
   const certificates = await orRefuse('PreparingInstallInfoFailed', () => prepareCertificates(run, resources));
   const objects = [...withCaBundle(resources, certificates.caBundle), ...certificates.secrets];
   return { objects, lookAgainAtMs: certificates.lookAgainAtMs };
 }
 
-function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credentials): KubeObject[] {
+async function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credentials): Promise<KubeObject[]> {
   return prepareResources({
     files,
     credentials,
     settings: run.settings,
     images: run.workshop.images,
+    clusterScoped: await clusterScopedKinds(run.context.client, [...files.apply, ...files.networkPolicies]),
     networkPolicies: !areNetworkPoliciesDisabled(run),
   });
 }
@@ -83,10 +85,10 @@ export function waitText(result: SetResult): string {
 
 /** Before an update: asks the API server whether it would take the new version. Changes nothing. */
 export async function checkConsistency(run: BtpRun, files: ModuleFiles, credentials: Credentials): Promise<void> {
-  const planned = await orRefuse('ConsistencyCheckFailed', () =>
+  const planned = await orRefuse('ConsistencyCheckFailed', async () =>
     planSet({
       client: run.context.client,
-      objects: resourcesOf(run, files, credentials).filter((object) => object.kind !== 'Secret'),
+      objects: (await resourcesOf(run, files, credentials)).filter((object) => object.kind !== 'Secret'),
       fieldManager: names.fieldManager,
       membership: run.workshop.membership,
       signal: run.context.signal,

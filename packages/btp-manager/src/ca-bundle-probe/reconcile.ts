@@ -14,6 +14,7 @@ import { readSettings } from '../btp-operator/configure.ts';
 import { managerMetrics } from '../metrics.ts';
 import { names } from '../names.ts';
 import type { Settings } from '../settings/settings.ts';
+import { ensureProbeAccess } from './access.ts';
 
 export interface ProbeOptions {
   /** `PROBE_IMAGE`: looks at the mounted CA bundle, calls the token URL, and notes on the BtpOperator what it found. */
@@ -49,7 +50,11 @@ export async function reconcileProbe(
   const { client, clock } = context;
   if (key.namespace !== names.primary.namespace || key.name !== names.primary.name) return undefined;
   // 1. Read the interval now, so that a change of the ConfigMap counts; 0 turns the probe off.
-  const { probeIntervalMs } = await readSettings(context, options.settings, managerMetrics(context.metrics));
+  const { probeIntervalMs, secretName } = await readSettings(
+    context,
+    options.settings,
+    managerMetrics(context.metrics),
+  );
   const btp = await client.get(BtpOperator, key);
   const running = await client.get(Job, job);
   const wanted = probeIntervalMs > 0 && btp !== undefined && btp.metadata.deletionTimestamp === undefined;
@@ -60,6 +65,7 @@ export async function reconcileProbe(
 
   // 2. No Job: start one.
   if (!running) {
+    await ensureProbeAccess(client, job.name, btp, secretName);
     await startJob(context, btp, options);
     return requeueAfter(lookAgainMs);
   }

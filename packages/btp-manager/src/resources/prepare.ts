@@ -6,6 +6,7 @@ import { Refusal } from '../reasons.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ModuleFiles } from './load.ts';
 import type { Credentials } from './required-secret.ts';
+import { kindKey } from './scopes.ts';
 
 /** Images from the environment of the manager. */
 export interface Images {
@@ -20,6 +21,8 @@ export interface Preparation {
   readonly credentials: Credentials;
   readonly settings: Settings;
   readonly images: Images;
+  /** Kinds that live outside namespaces, see `clusterScopedKinds`. */
+  readonly clusterScoped: ReadonlySet<string>;
   /** Whether the shipped network policies belong to the set. */
   readonly networkPolicies: boolean;
 }
@@ -32,23 +35,6 @@ interface PodSpecHolder {
     };
   };
 }
-
-const clusterScoped = new Set([
-  'APIService',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'CustomResourceDefinition',
-  'IngressClass',
-  'MutatingWebhookConfiguration',
-  'Namespace',
-  'PersistentVolume',
-  'PriorityClass',
-  'RuntimeClass',
-  'StorageClass',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-  'ValidatingWebhookConfiguration',
-]);
 
 export function isWebhookConfiguration(object: Pick<KubeObject, 'kind'>): boolean {
   return object.kind === 'MutatingWebhookConfiguration' || object.kind === 'ValidatingWebhookConfiguration';
@@ -72,7 +58,7 @@ export function prepareResources(preparation: Preparation): KubeObject[] {
   }
   for (const object of objects) {
     label(object, files.chartVersion);
-    moveTo(object, settings.chartNamespace);
+    moveTo(object, settings.chartNamespace, preparation.clusterScoped.has(kindKey(object)));
     completeRules(object);
     delete object.metadata.creationTimestamp;
   }
@@ -103,8 +89,8 @@ function withLabel(metadata: { labels?: Record<string, string> } | undefined) {
 }
 
 /** Puts an object, and what it says about where others are, into the namespace of the module. */
-function moveTo(object: KubeObject, namespace: string): void {
-  if (clusterScoped.has(object.kind)) delete object.metadata.namespace;
+function moveTo(object: KubeObject, namespace: string, isClusterScoped: boolean): void {
+  if (isClusterScoped) delete object.metadata.namespace;
   else object.metadata.namespace = namespace;
   const { subjects, webhooks } = object as {
     subjects?: { kind?: string; namespace?: string }[];

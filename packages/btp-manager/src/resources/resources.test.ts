@@ -83,7 +83,7 @@ describe('the module on disk', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('holds the fourteen objects of the module and four network policies', async () => {
+  test('holds the fifteen objects of the module and four network policies', async () => {
     const files = await new ModuleLoader().load(paths);
     expect(files.chartVersion).toBe('0.11.10');
     expect(files.outdated).toEqual([]);
@@ -96,6 +96,7 @@ describe('the module on disk', () => {
       'CustomResourceDefinition serviceinstances.services.cloud.sap.com',
       'Deployment sap-btp-operator-controller-manager',
       'MutatingWebhookConfiguration sap-btp-operator-mutating-webhook-configuration',
+      'PriorityClass btp-manager-kyma-priority',
       'Role sap-btp-operator-leader-election-role',
       'RoleBinding sap-btp-operator-leader-election-rolebinding',
       'Secret sap-btp-service-operator',
@@ -164,6 +165,10 @@ describe('step 8: preparing the resources', () => {
       settings,
       credentials: { data, clusterId: 'cluster-1', namespace: 'kyma-system' },
       images: { serviceOperator: 'operator:1' },
+      clusterScoped: new Set([
+        'rbac.authorization.k8s.io/v1/ClusterRole',
+        'rbac.authorization.k8s.io/v1/ClusterRoleBinding',
+      ]),
       networkPolicies: true,
       ...change,
     });
@@ -172,7 +177,7 @@ describe('step 8: preparing the resources', () => {
 
   test('every object gets the labels and the namespace', () => {
     const objects = prepare({ settings: { ...settings, chartNamespace: 'elsewhere' } });
-    expect(objects).toHaveLength(18);
+    expect(objects).toHaveLength(19);
     for (const object of objects) {
       expect(object.metadata.labels).toMatchObject({
         'app.kubernetes.io/managed-by': 'btp-manager',
