@@ -77,7 +77,7 @@ describe('up', () => {
     const second = new Call(argv, options);
     await second.says(/hello-operand/);
     expect(await second.stop()).toBe(0);
-    expect(second.out).toContain('0.0s  Operand hello → Ready\n');
+    expect(second.out).toMatch(/\n\n +\d+\.\ds {2}Operand hello → Ready\n/);
     expect(second.out).not.toContain('+ ');
     expect(await stat(join(home.path, 'data', 'kubeconfig'))).toBeTruthy();
   });
