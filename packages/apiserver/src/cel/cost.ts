@@ -4,6 +4,8 @@ import { escapedName } from './escaped-name.ts';
 
 /** The most one rule may cost by estimate, counted over all places it applies to in the largest object. */
 export const costLimit = 10_000_000;
+/** What all rules of a schema together may cost. */
+export const totalCostLimit = 100_000_000;
 
 const requestLimitBytes = 3 * 1024 * 1024;
 const perCharacter = 0.1;
@@ -32,8 +34,8 @@ function smallestText(schema: Schema): number {
 }
 
 /** Go's words for a cost above the limit. */
-export function costText(name: string, cost: number): string {
-  const factor = cost / costLimit;
+export function costText(name: string, cost: number, limit: number): string {
+  const factor = cost / limit;
   const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
   return `${name} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }

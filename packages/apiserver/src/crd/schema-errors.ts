@@ -1,5 +1,5 @@
 import type { FieldError } from '../api-error.ts';
-import { costLimit, costText, estimatedCost, unboundedItems } from '../cel/cost.ts';
+import { costLimit, costText, estimatedCost, totalCostLimit, unboundedItems } from '../cel/cost.ts';
 import { ruleCompiler } from '../cel/late-cel.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../kinds/field-errors.ts';
 import { asList, asObject, asObjects, asText } from '../kinds/json-access.ts';
@@ -293,12 +293,15 @@ function celErrors(source: JsonObject, path: string): FieldError[] {
   if (!hasRules(root)) return [];
   const compiler = ruleCompiler([root]);
   const errors: FieldError[] = [];
+  const costs: RuleCost[] = [];
   const visit = (node: JsonObject, schema: Schema, at: string, cardinality: number, uncorrelated: string): void => {
     const sources = asObjects(node['x-kubernetes-validations']);
     for (const [index, { rule, compiled, message }] of compileRules(schema, compiler).rules.entries()) {
       const place = `${at}.x-kubernetes-validations[${index}]`;
       const cost = compiled.ast ? estimatedCost(compiled.ast, { self: schema, oldSelf: schema }) * cardinality : 0;
-      if (cost > costLimit) errors.push(forbiddenField(`${place}.rule`, costText('estimated rule cost', cost)));
+      if (cost > costLimit)
+        errors.push(forbiddenField(`${place}.rule`, costText('estimated rule cost', cost, costLimit)));
+      costs.push({ field: `${place}.rule`, cost });
       if (compiled.error) errors.push(invalidValue(`${place}.rule`, printedRule(sources[index]!), compiled.error));
       if (message?.error) {
         errors.push(
@@ -359,7 +362,31 @@ function celErrors(source: JsonObject, path: string): FieldError[] {
     }
   };
   visit(source, root, path, 1, '');
-  return errors;
+  return [...errors, ...totalCostErrors(costs, path)];
+}
+
+interface RuleCost {
+  readonly field: string;
+  readonly cost: number;
+}
+
+/** All rules of a schema together have a budget too; the most expensive ones are named. */
+function totalCostErrors(costs: readonly RuleCost[], path: string): FieldError[] {
+  const total = costs.reduce((sum, { cost }) => sum + cost, 0);
+  if (total <= totalCostLimit) return [];
+  const named = costs.toSorted((a, b) => b.cost - a.cost).slice(0, 4);
+  return [
+    ...named.map(({ field }) =>
+      forbiddenField(
+        field,
+        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+      ),
+    ),
+    forbiddenField(
+      path,
+      costText('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', total, totalCostLimit),
+    ),
+  ];
 }
 
 /** A rule as Go prints its structure. */

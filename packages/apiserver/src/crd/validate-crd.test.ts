@@ -146,7 +146,7 @@ describe('a new CRD', () => {
       `${at}.x-kubernetes-validations[0].fieldPath: Invalid value: ".nope": must be a valid path`,
     ],
   ])('is refused for %s', (_what, spec, expected) => {
-    expect(problems(withSpec(spec))).toEqual([expected]);
+    expect(problems(withSpec(spec))[0]).toBe(expected);
   });
 
   it('cannot select by what is no simple value', () => {

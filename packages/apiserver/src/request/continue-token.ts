@@ -10,7 +10,9 @@ export interface ContinueToken {
 
 export function encodeContinueToken({ revision, start }: ContinueToken): string {
   // Go prints the zero byte as an escape too, so equal lists have equal tokens.
-  const json = `{"v":"meta.k8s.io/v1","rv":${revision},"start":${JSON.stringify(`/${start}\u0000`)}}`;
+  // The token offered instead of an expired one has no slash.
+  const key = revision < 0 ? start : `/${start}`;
+  const json = `{"v":"meta.k8s.io/v1","rv":${revision},"start":${JSON.stringify(`${key}\u0000`)}}`;
   return Buffer.from(json).toString('base64url');
 }
 

@@ -38,7 +38,12 @@ export interface CollectWatch {
   readonly pick?: (event: Json) => unknown;
 }
 
-export type Step = Send | Poll | OpenWatch | CollectWatch;
+/** Makes the cluster forget its history, as etcd does every few minutes. */
+export interface Compact {
+  readonly does: 'compact';
+}
+
+export type Step = Send | Poll | OpenWatch | CollectWatch | Compact;
 
 export interface DifferentialCase {
   readonly name: string;
@@ -100,6 +105,10 @@ export function openWatch(watch: string, path: string, headers: Readonly<Record<
 
 export function collect(watch: string, events: number | 'end', pick?: CollectWatch['pick']): CollectWatch {
   return { does: 'collect', watch, events, ...(pick ? { pick } : {}) };
+}
+
+export function compact(): Compact {
+  return { does: 'compact' };
 }
 
 export function differentialCase(name: string, ...steps: Step[]): DifferentialCase {

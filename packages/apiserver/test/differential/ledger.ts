@@ -22,6 +22,12 @@ export const ledger: readonly LedgerEntry[] = [
   { case: 'content types of bodies', step: 'yaml with an error', path: 'body.message', reason: yamlParser },
   { case: 'apply that is refused', step: 'no YAML', path: 'body.message', reason: yamlParser },
   {
+    case: 'formats of answers',
+    step: 'protobuf preferred',
+    path: 'headers.content-type',
+    reason: 'We answer in JSON and YAML only. Clients that prefer protobuf offer JSON too, and read what they get.',
+  },
+  {
     case: 'the server itself',
     step: 'openapi index',
     path: 'body',

@@ -64,6 +64,8 @@ export async function replay(
     } else if (step.does === 'open') {
       const headers = { accept: 'application/json', ...step.headers };
       watches.set(step.watch, await target.watch(fill(step.path), headers));
+    } else if (step.does === 'compact') {
+      await target.compact();
     } else {
       const watch = watches.get(step.watch);
       if (!watch) throw new Error(`${name}: no watch ${step.watch} is open`);

@@ -9,6 +9,8 @@ export interface TargetOptions {
   readonly key?: string;
   /** How long to look whether a watch brings more than expected, in milliseconds. */
   readonly settleMs: number;
+  /** Forgets the history of the cluster. */
+  readonly compact: () => Promise<void>;
 }
 
 export interface TargetRequest {
@@ -37,11 +39,13 @@ export interface TargetWatch {
 /** A server the cases are sent to: only its address and credentials tell a real one from the embedded one. */
 export class Target implements Disposable {
   readonly settleMs: number;
+  readonly compact: () => Promise<void>;
   readonly #url: string;
   readonly #agent: Agent | PlainAgent;
 
   constructor(options: TargetOptions) {
     this.settleMs = options.settleMs;
+    this.compact = options.compact;
     this.#url = options.url;
     this.#agent = options.url.startsWith('https')
       ? new Agent({ keepAlive: true, ca: options.ca, cert: options.cert, key: options.key })

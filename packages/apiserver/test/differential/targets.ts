@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ensureReferenceBinaries, startReferenceCluster } from '@slipway/reference-cluster';
 import { startCluster, systemClock, type Clock } from '../../src/index.ts';
@@ -17,7 +18,12 @@ const hurriedClock: Clock = {
 /** The embedded server over HTTPS with RBAC, as the real one is run. */
 export async function embeddedTarget({ controllers = 'none' }: CaseGroup): Promise<RunningTarget> {
   const cluster = await startCluster({ port: 0, tls: true, authorization: 'RBAC', controllers, clock: hurriedClock });
-  const target = new Target({ url: cluster.url, settleMs: 0, ...credentialsIn(cluster.kubeconfig) });
+  const target = new Target({
+    url: cluster.url,
+    settleMs: 0,
+    compact: async () => cluster.compact(),
+    ...credentialsIn(cluster.kubeconfig),
+  });
   return {
     target,
     async [Symbol.asyncDispose]() {
@@ -35,6 +41,7 @@ export async function referenceTarget({ controllers = 'none' }: CaseGroup): Prom
     cert: cluster.adminCert,
     key: cluster.adminKey,
     settleMs: 300,
+    compact: () => compactEtcd(cluster.pids['etcd']!),
   });
   // What the server creates for itself comes a moment after it is ready.
   for (let round = 0; round < 100; round += 1) {
@@ -53,6 +60,21 @@ export async function referenceTarget({ controllers = 'none' }: CaseGroup): Prom
       await cluster.stop();
     },
   };
+}
+
+/** Through the JSON form of etcd's API, which needs no client. */
+async function compactEtcd(pid: number): Promise<void> {
+  const option = '--advertise-client-urls=';
+  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+  const url = words.find((word) => word.startsWith(option))?.slice(option.length);
+  if (!url) throw new Error(`process ${pid} does not say where etcd listens`);
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { header: { revision: string } };
+  };
+  const { header } = await call('/v3/kv/range', { key: Buffer.from('any').toString('base64') });
+  await call('/v3/kv/compaction', { revision: header.revision, physical: true });
 }
 
 /** Why there is no real server to ask, or undefined when there is one. */

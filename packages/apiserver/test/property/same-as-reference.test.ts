@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareRuns, describeDifference } from '../differential/compare.ts';
@@ -15,7 +16,7 @@ if (unavailable !== undefined) {
 
 const group = { name: 'property', cases: [] };
 const given = process.env['SLIPWAY_SEED'];
-const chance = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+const chance = given === undefined ? randomInt(2 ** 31) : Number(given);
 const runs = Number(process.env['SLIPWAY_RUNS'] ?? 15);
 
 describe.skipIf(unavailable !== undefined)('random operations have the same effect on the real server', () => {

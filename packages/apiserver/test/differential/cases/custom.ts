@@ -1,6 +1,8 @@
 import {
   applyPatch,
   asTable,
+  collect,
+  compact,
   configMap,
   core,
   del,
@@ -8,6 +10,7 @@ import {
   get,
   jsonPatch,
   mergePatch,
+  openWatch,
   patch,
   poll,
   post,
@@ -146,6 +149,11 @@ const gadget = (group: string, name: string, spec: unknown, rest: object = {}) =
   ...rest,
 });
 
+/** The token of a page that begins after an object, as of a revision. */
+function pageAfter(name: string, rv: number): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv, start: `/${name}\0` })).toString('base64url');
+}
+
 function customCase(name: string, group: string, steps: (gadgets: string, second: string) => Step[]) {
   const { gadgets, second, install } = installed(group);
   return test(name, ...install, ...steps(gadgets, second));
@@ -191,6 +199,24 @@ export const custom = [
                 type: 'object',
                 properties: { a: { type: 'string' } },
                 'x-kubernetes-validations': [{ rule: 'self.b > 1' }],
+              },
+            },
+          }),
+        ],
+      }),
+    ),
+    post(
+      'rule that costs too much',
+      crds,
+      crdOf('bad.example.com', {
+        versions: [
+          version('v1', {
+            type: 'object',
+            properties: {
+              words: {
+                type: 'array',
+                items: { type: 'string' },
+                'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x.contains(y)))' }],
               },
             },
           }),
@@ -527,4 +553,14 @@ export const custom = [
       configMap('k', { a: '1' }),
     ),
   ),
+  // Last, because it is of everything; and of a new kind, because a real server knows more of the past of its own kinds.
+  customCase('history that is forgotten', 'history.example.com', (gadgets) => [
+    post('create', gadgets, gadget('history.example.com', 'a', { size: 3 })),
+    compact(),
+    get('exactly then', `${gadgets}?resourceVersion=1&resourceVersionMatch=Exact`),
+    get('next page of then', `${gadgets}?limit=1&continue=${pageAfter('a', 1)}`),
+    openWatch('from then', `${gadgets}?watch=true&resourceVersion=1&timeoutSeconds=5`),
+    collect('from then', 'end'),
+    get('not older than then', `${gadgets}?resourceVersion=1&resourceVersionMatch=NotOlderThan`),
+  ]),
 ];

@@ -31,6 +31,10 @@ export const reading = [
     get('cbor', `${maps}/a`, { headers: { accept: 'application/cbor' } }),
     get('anything', `${maps}/a`, { headers: { accept: '*/*' } }),
     get('application/*', `${maps}/a`, { headers: { accept: 'application/*' } }),
+    get('protobuf preferred', `${maps}/a`, {
+      headers: { accept: 'application/vnd.kubernetes.protobuf, application/json' },
+      pick: () => 'bytes',
+    }),
     get('json after html', `${maps}/a`, { headers: { accept: 'text/html, application/json;q=0.5' } }),
     get('yaml', `${maps}/a`, { headers: { accept: 'application/yaml' }, pick: (text) => String(text).split('\n')[0] }),
     get('pretty', `${maps}/a?pretty=true`),

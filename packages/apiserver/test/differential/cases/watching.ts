@@ -114,6 +114,8 @@ export const watching = [
     ...start,
     openWatch('one second', `${maps}?watch=true&resourceVersion={rv}&timeoutSeconds=1`),
     collect('one second', 'end'),
+    openWatch('from the future', `${maps}?watch=true&resourceVersion=99999999999&timeoutSeconds=1`),
+    collect('from the future', 'end'),
     get('bad version', `${maps}?watch=true&resourceVersion=abc`),
     get('bad selector', `${maps}?watch=true&labelSelector=%3D%3D`),
     get('bad match', `${maps}?watch=true&resourceVersion={rv}&resourceVersionMatch=Exact`),
