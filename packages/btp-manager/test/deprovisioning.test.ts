@@ -21,6 +21,7 @@ import {
   btpOperator,
   encode,
   held,
+  impatient,
   isGone,
   messageIn,
   moduleCopy,
@@ -222,11 +223,16 @@ describe('deprovisioning, step by step', () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     await client.create(serviceInstance('one', held));
-    const fault = cluster.refuse({ verb: 'patch', resource: 'serviceinstances', times: 3 });
+    const fault = cluster.refuse({ verb: 'patch', resource: 'serviceinstances' });
     await force(cluster);
     await client.delete(BtpOperator, primary);
-    await isGone(cluster, 5 * minute);
-    expect(fault.hits).toBe(3);
+    await cluster.eventually(
+      'the failure shows',
+      async () => messageIn(await read(cluster)) === 'Being soft deleted: no',
+    );
+    expect((await read(cluster))?.status?.state).toBe('Deleting');
+    fault.remove();
+    await isGone(cluster, 20 * minute);
   });
 
   test('step 11a, row 26: what does not go is an error that names it, and the deletion goes on when it does', async () => {
@@ -244,6 +250,17 @@ describe('deprovisioning, step by step', () => {
     );
     await hold(null);
     await isGone(cluster, 5_000);
+  });
+
+  test('step 11a: a removal that is refused is an error that says so, and is tried again', async () => {
+    await using cluster = await readyCluster({ settings: testSettings(impatient) });
+    const fault = cluster.refuse({ verb: 'deletecollection', resource: 'services' });
+    await cluster.client.delete(BtpOperator, primary);
+    const failed = await reaches(cluster, 'ResourceRemovalFailed');
+    expect(failed.status?.state).toBe('Error');
+    expect(messageIn(failed)).toBe('Unable to remove installed resources: no');
+    fault.remove();
+    await isGone(cluster, 10 * minute);
   });
 
   test('step 11, defect 5: a custom credentials namespace is cleaned up too', async () => {

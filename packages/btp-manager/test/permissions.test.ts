@@ -213,7 +213,7 @@ describe('permissions', () => {
       }
       expect(harmless).toEqual([]);
     },
-    120_000,
+    240_000,
   );
 
   test('cover what is handed on to the service operator', async () => {

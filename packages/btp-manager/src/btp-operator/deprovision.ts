@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '@slipway/kube';
+import { isConflict, isTransient, type DeepReadonly } from '@slipway/kube';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
 import type { BtpOperator } from '../api.ts';
@@ -8,7 +8,7 @@ import { keepAlive } from './provision.ts';
 import { removeModule } from './remove-module.ts';
 import type { BtpRun } from './run.ts';
 import { countOf, listServiceResources } from './service-resources.ts';
-import { reasonOf, setProgress, setReason, stateOf, timeText } from './status.ts';
+import { orRefuse, reasonOf, setProgress, setReason, stateOf, timeText } from './status.ts';
 import { softDelete } from './soft-delete.ts';
 
 /** How soon to look again at something that is being deleted; the event of its end usually comes first. */
@@ -49,25 +49,33 @@ export async function deprovision(run: BtpRun): Promise<Requeue | undefined> {
   }
 
   // 5. to 10. Soft delete.
-  if (reasonOf(run.btp) === 'SoftDeleting') await softDelete(run);
+  if (reasonOf(run.btp) === 'SoftDeleting')
+    await softDelete(run).catch((error: unknown) => saySoftDeleteFailed(run, error));
 
   // 11. The resources of the module go, then the finalizer.
   const { clock } = run.context;
   if (run.btp.status?.removalStartedAt === undefined)
     await setProgress(run, { removalStartedAt: timeText(clock.now()) });
-  const removal = await removeModule(run);
+  const failed = 'Unable to remove installed resources: ';
+  const removal = await orRefuse('ResourceRemovalFailed', () => removeModule(run), failed);
   if (removal.state === 'blocked') return requeueAfter(0);
   if (removal.state === 'waiting') {
     const { deleteRequestTimeoutMs } = run.settings;
     const startedMs = Date.parse(run.btp.status?.removalStartedAt ?? timeText(clock.now()));
     if (clock.now() < startedMs + deleteRequestTimeoutMs) return requeueAfter(soonMs);
-    await setReason(run, 'ResourceRemovalFailed', `Unable to remove installed resources: ${removal.what}`, {
-      removalStartedAt: undefined,
-    });
+    await setReason(run, 'ResourceRemovalFailed', failed + removal.what, { removalStartedAt: undefined });
     return requeueAfter(run.settings.processingStateRequeueIntervalMs);
   }
   await run.context.client.removeFinalizer(run.btp, names.finalizer);
   return undefined;
+}
+
+/** 10. A step that fails shows, and is tried again; what may pass by itself does not have to show. */
+async function saySoftDeleteFailed(run: BtpRun, error: unknown): Promise<never> {
+  run.context.signal.throwIfAborted();
+  if (error instanceof Error && !(isTransient(error) || isConflict(error)))
+    await setReason(run, 'SoftDeleting', `Being soft deleted: ${error.message}`);
+  throw error;
 }
 
 export function hasOurFinalizer(btp: DeepReadonly<BtpOperator>): boolean {

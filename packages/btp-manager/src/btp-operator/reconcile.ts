@@ -71,7 +71,7 @@ const quietTries = 3;
 async function refuse(run: BtpRun, refusal: Refusal): Promise<Requeue> {
   const wasReady = stateOf(run.btp) === 'Ready';
   if (!refusal.passing || run.context.failures >= quietTries)
-    await setReason(run, refusal.reason, refusal.message, { waitingSince: undefined });
+    await setReason(run, refusal.reason, refusal.message, { waitingSince: undefined, removalStartedAt: undefined });
   if (refusal.passing) throw new Error(run.redaction.apply(refusal.message));
   const { readyStateRequeueIntervalMs, processingStateRequeueIntervalMs } = run.settings;
   return requeueAfter(wasReady ? readyStateRequeueIntervalMs : processingStateRequeueIntervalMs);
