@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startReferenceCluster } from '@slipway/reference-cluster';
 
 import { bundleInto } from '../lib/bundle.ts';
-import { memoryOf } from '../lib/process-stats.ts';
+import { cpuMs, memoryOf } from '../lib/process-stats.ts';
 import { type Bar, figure, publish, ratio, type Table } from '../lib/report.ts';
 import { median } from '../lib/statistics.ts';
 import { Subject } from '../lib/subject.ts';
@@ -50,13 +50,19 @@ interface Target {
   readonly pids: readonly number[];
 }
 
+interface Start {
+  readonly wallMs: number;
+  /** CPU time of all threads; a busy machine makes this longer too, but not by as much. */
+  readonly cpuMs: number;
+}
+
 /** From the start of the process to the first answer. */
-async function processStartMs(file: string, args: readonly string[] = []): Promise<number> {
-  await using subject = new Subject(process.execPath, [file, ...args]);
+async function processStart(file: string): Promise<Start> {
+  await using subject = new Subject(process.execPath, [file]);
   const { url } = (await subject.said('ready')) as unknown as { url: string };
   await using wire = httpWire({ url, connections: 1 });
   await wire.send({ method: 'GET', path: '/readyz' });
-  return performance.now() - subject.startedAt;
+  return { wallMs: performance.now() - subject.startedAt, cpuMs: cpuMs(subject.pid) };
 }
 
 async function inProcess(plan: LoadPlan): Promise<{ startsMs: number[]; results: Rate[] }> {
@@ -68,11 +74,13 @@ async function inProcess(plan: LoadPlan): Promise<{ startsMs: number[]; results:
 }
 
 log('start to ready');
-const bundleStarts: number[] = [];
-const sourceStarts: number[] = [];
+const bundleStarts: Start[] = [];
+const sourceStarts: Start[] = [];
+// The first one compiles; from then on what was compiled is found again, as with every program started twice.
+await processStart(bundled);
 for (let i = 0; i < starts; i += 1) {
-  bundleStarts.push(await processStartMs(bundled));
-  sourceStarts.push(await processStartMs(join(import.meta.dirname, 'embedded-process.ts')));
+  bundleStarts.push(await processStart(bundled));
+  sourceStarts.push(await processStart(join(import.meta.dirname, 'embedded-process.ts')));
 }
 const referenceBegin = performance.now();
 await using reference = await startReferenceCluster({ log });
@@ -168,7 +176,9 @@ function rateTable(clients: number): Table {
   };
 }
 
-const readyMs = median(bundleStarts);
+const wallOf = (all: readonly Start[]) => median(all.map(({ wallMs }) => wallMs));
+const cpuOf = (all: readonly Start[]) => figure(median(all.map((start) => start.cpuMs)), 'ms');
+const readyMs = wallOf(bundleStarts);
 const residentOf = (name: string) => residents.get(name)!.after;
 const startMs = median(inProcessStarts);
 
@@ -197,7 +207,11 @@ await publish({
     'The embedded server runs as one bundled file. Memory is resident memory after all the load above, 10 000 ConfigMaps on top.',
   versions: { Kubernetes: '1.36.3', etcd: '3.6.16' },
   bars: [
-    { text: 'ready as a process in under 150 ms', value: figure(readyMs, 'ms'), holds: readyMs < 150 },
+    {
+      text: 'ready as a process in under 150 ms',
+      value: `${figure(readyMs, 'ms')} (${cpuOf(bundleStarts)} of CPU)`,
+      holds: readyMs < 150,
+    },
     {
       text: 'ready in process in under 30 ms',
       value: `${figure(startMs, 'ms')} (the very first one ${figure(median(firstInProcessStarts), 'ms')})`,
@@ -215,12 +229,17 @@ await publish({
   tables: [
     {
       title: 'Start to first answer',
-      columns: ['', 'median', 'reference'],
+      columns: ['', 'median', 'reference', 'CPU'],
       rows: [
-        ['embedded, one file', figure(readyMs, 'ms'), ratio(readyMs, referenceStartMs)],
-        ['embedded, from sources', figure(median(sourceStarts), 'ms'), ratio(median(sourceStarts), referenceStartMs)],
-        ['embedded, in process', figure(startMs, 'ms'), ratio(startMs, referenceStartMs)],
-        ['kube-apiserver and etcd', figure(referenceStartMs, 'ms'), '1'],
+        ['embedded, one file', figure(readyMs, 'ms'), ratio(readyMs, referenceStartMs), cpuOf(bundleStarts)],
+        [
+          'embedded, from sources',
+          figure(wallOf(sourceStarts), 'ms'),
+          ratio(wallOf(sourceStarts), referenceStartMs),
+          cpuOf(sourceStarts),
+        ],
+        ['embedded, in process', figure(startMs, 'ms'), ratio(startMs, referenceStartMs), ''],
+        ['kube-apiserver and etcd', figure(referenceStartMs, 'ms'), '1', ''],
       ],
     },
     ...Object.keys(requests).map((clients) => rateTable(Number(clients))),

@@ -68,10 +68,11 @@ async function compactEtcd(pid: number): Promise<void> {
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
   const url = words.find((word) => word.startsWith(option))?.slice(option.length);
   if (!url) throw new Error(`process ${pid} does not say where etcd listens`);
+  using etcd = new Target({ url, settleMs: 0, compact: () => Promise.resolve() });
   const call = async (path: string, body: object) => {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { header: { revision: string } };
+    const answer = await etcd.send({ method: 'POST', path, headers: {}, body: JSON.stringify(body) });
+    if (answer.status !== 200) throw new Error(`etcd ${path}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text) as { header: { revision: string } };
   };
   const { header } = await call('/v3/kv/range', { key: Buffer.from('any').toString('base64') });
   await call('/v3/kv/compaction', { revision: header.revision, physical: true });
