@@ -18,9 +18,13 @@ function up(data: string, operators: readonly string[]): ChildProcess {
   });
 }
 
-/** Reads output until it is enough. Fails when the process ends before. */
-async function reads(child: ChildProcess, done: (text: string) => boolean): Promise<string> {
+/** Reads output until it is enough. Fails when the process ends before; a test that takes too long shows what was read. */
+async function reads(child: ChildProcess, done: (text: string) => boolean, signal: AbortSignal): Promise<string> {
   let text = '';
+  signal.addEventListener('abort', () => {
+    console.error(`so far slipway up has said:\n${text}`);
+    child.kill('SIGKILL');
+  });
   child.stderr!.on('data', (chunk: Buffer) => (text += String(chunk)));
   for await (const chunk of child.stdout!) {
     text += String(chunk);
@@ -79,16 +83,16 @@ const plan = Array.from({ length: rounds }, (_round, index) => {
   return { ...each, line, round: index + 1, command: ['up', ...each.names].join(' ') };
 });
 
-test.each(plan)(
+test.for(plan)(
   'round $round: kill -9 after line $line of slipway $command --data; the next start goes on, nothing is lost or there twice',
-  { timeout: 60_000 },
-  async ({ names, done, line }) => {
+  { timeout: soak ? 300_000 : 60_000 },
+  async ({ names, done, line }, { signal }) => {
     const isDone = (text: string) => done.every((pattern) => pattern.test(text));
     await using folder = await temporaryFolder();
     const data = join(folder.path, 'data');
     const first = up(data, names);
     try {
-      await reads(first, (text) => text.split('\n').length > line || isDone(text));
+      await reads(first, (text) => text.split('\n').length > line || isDone(text), signal);
     } finally {
       await kill(first);
     }
@@ -96,7 +100,7 @@ test.each(plan)(
 
     const second = up(data, names);
     try {
-      await reads(second, isDone);
+      await reads(second, isDone, signal);
     } finally {
       await kill(second);
     }
