@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ApiError, type StatusBody } from './api-error.ts';
 import { adminUser } from './auth/auth.ts';
 import { pathOf } from './local-client.ts';
@@ -27,7 +26,7 @@ function files() {
 }
 
 async function filesAt(path: string): Promise<string[]> {
-  const { readdir, stat } = await files();
+  const [{ readdir, stat }, { join }] = await Promise.all([files(), import('node:path')]);
   if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).toSorted();
   return names.map((name) => join(path, name));

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../equal-json.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { type FieldType, type ListType, type MapType, elementOf, handledShape, isMap, shapeOf } from './field-type.ts';
@@ -84,7 +84,7 @@ class Comparing {
   #leaf(before: Json | undefined, after: Json | undefined): true {
     if (before === undefined) this.added.insert(this.#path);
     else if (after === undefined) this.removed.insert(this.#path);
-    else if (!isDeepStrictEqual(before, after)) this.modified.insert(this.#path);
+    else if (!equalJson(before, after)) this.modified.insert(this.#path);
     return true;
   }
 
@@ -114,7 +114,7 @@ class Comparing {
       this.#path.push(element);
       if (left.length <= 1 && right.length <= 1) this.compare(left[0], right[0], type.elementType);
       else if (left.length > 1 && right.length > 1) {
-        if (!isDeepStrictEqual(left, right)) this.modified.insert(this.#path);
+        if (!equalJson(left, right)) this.modified.insert(this.#path);
       } else if (left.length > 1) {
         // Elements that share a name are owned as one; they part when the duplicates go.
         if (right.length > 0) this.compare(undefined, right[0], type.elementType);

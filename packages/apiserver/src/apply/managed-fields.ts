@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../equal-json.ts';
 import { badRequest, plainInternalError } from '../api-error.ts';
 import type { ApiObject, Json, JsonObject, ManagedFields } from '../object.ts';
 import { withPrintedMetadata } from '../schema/decode.ts';
@@ -276,7 +276,7 @@ function applyTo(
   const left = write.force ? [] : disputed(conflicts, before, type, write);
   if (left.length > 0) throw applyConflict(left);
 
-  const changed = !isDeepStrictEqual(before, merged);
+  const changed = !equalJson(before, merged);
   const mine = rest.get(self);
   rest.delete(self);
   const owned = mine?.set.difference(systemFields);
@@ -324,8 +324,8 @@ export function withStoredTimes(next: ApiObject, live: ApiObject): ApiObject {
   if (!entries || !stored || entries.length !== stored.length) return next;
   const timeless = (list: readonly ManagedFields[]): Map<string, Json> =>
     new Map(list.map((entry) => [keyOf(entry), { ...entry, time: null } as unknown as Json]));
-  if (!isDeepStrictEqual(timeless(entries), timeless(stored))) return next;
-  if (!isDeepStrictEqual(withoutManagedFields(next), withoutManagedFields(live))) return next;
+  if (!equalJson(timeless(entries), timeless(stored))) return next;
+  if (!equalJson(withoutManagedFields(next), withoutManagedFields(live))) return next;
   return { ...next, metadata: { ...next.metadata, managedFields: stored } };
 }
 

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../equal-json.ts';
 import type { ApiObject, Json, ManagedFields } from '../object.ts';
 import { FieldSet } from './field-set.ts';
 import { decodeManagers, encodeManagers, identityOf } from './managers.ts';
@@ -21,7 +21,7 @@ export interface ScaleWrite {
  */
 export function trackScale({ live, next, manager, apiVersion, replicasPath }: ScaleWrite): ManagedFields[] {
   const stored = live.metadata.managedFields ?? [];
-  if (isDeepStrictEqual(valueAt(live, replicasPath), valueAt(next, replicasPath))) return stored;
+  if (equalJson(valueAt(live, replicasPath), valueAt(next, replicasPath))) return stored;
   const path = replicasPath.map(fieldElement);
   const replicas = FieldSet.of(path);
   const managers = decodeManagers(stored);

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
 import type { Clock } from '../clock.ts';
 import type { ApiObject } from '../object.ts';
 import type { Random } from '../random.ts';
@@ -195,10 +194,8 @@ export class ServiceAccountTokens {
   #getKeys() {
     this.#keys ??= (async () => {
       const { signingKey, keepSigningKey } = this.#options;
-      const { createHash, createPrivateKey, createPublicKey, generateKeyPair } = nodeCrypto();
-      const privateKey = signingKey
-        ? createPrivateKey(signingKey)
-        : (await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })).privateKey;
+      const { createHash, createPrivateKey, createPublicKey } = nodeCrypto();
+      const privateKey = signingKey ? createPrivateKey(signingKey) : await newSigningKey();
       if (!signingKey) keepSigningKey?.(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
       const publicKey = createPublicKey(privateKey);
       const der = publicKey.export({ type: 'spki', format: 'der' });
@@ -210,4 +207,13 @@ export class ServiceAccountTokens {
 
 function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function newSigningKey(): Promise<KeyObject> {
+  return new Promise((resolve, reject) => {
+    nodeCrypto().generateKeyPair('rsa', { modulusLength: 2048 }, (error, _publicKey, privateKey) => {
+      if (error) reject(error);
+      else resolve(privateKey);
+    });
+  });
 }

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../equal-json.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { getOwn, setOwn } from '../own-property.ts';
@@ -68,7 +68,7 @@ export function applyJsonPatch<T extends object>(document: T, operations: readon
     if (path !== '') applyOperation(result, operation);
     else if (op === 'replace' && typeof value === 'object' && value !== null) result = structuredClone(value);
     // The whole document can be replaced and tested, nothing else.
-    else if (op !== 'test' || !isDeepStrictEqual(result, value)) throw patchRejected();
+    else if (op !== 'test' || !equalJson(result, value)) throw patchRejected();
   }
   return result as unknown as T;
 }
@@ -85,7 +85,7 @@ function applyOperation(document: Json, { op, path, from, value }: JsonPatchOper
     case 'test': {
       const found = locate(document, path).get();
       // A field that is not there equals null.
-      if (!isDeepStrictEqual(found ?? null, value ?? null)) throw patchRejected();
+      if (!equalJson(found ?? null, value ?? null)) throw patchRejected();
       return;
     }
     case 'copy': {

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../equal-json.ts';
 import { type ApiError, badRequest, plainInternalError } from '../api-error.ts';
 import { goValue } from '../apply/typed-value.ts';
 import type { Json, JsonObject } from '../object.ts';
@@ -156,7 +156,7 @@ function mergeList(original: readonly Json[], patch: readonly Json[], schema: Sc
   const merged = [...base];
   for (const item of additions) {
     const key = identity(item, mergeKey);
-    const at = merged.findIndex((one) => isMap(one) && isDeepStrictEqual(getOwn(one, mergeKey), key));
+    const at = merged.findIndex((one) => isMap(one) && equalJson(getOwn(one, mergeKey), key));
     if (at < 0) merged.push(withoutNulls(item));
     else merged[at] = mergeMap(merged[at] as JsonObject, item, schema?.items);
   }
@@ -177,7 +177,7 @@ function obeyElementDirectives(
     if (directive === undefined) additions.push(item);
     else if (directive === 'delete') {
       const key = identity(item, mergeKey);
-      base = base.filter((one) => !(isMap(one) && isDeepStrictEqual(getOwn(one, mergeKey), key)));
+      base = base.filter((one) => !(isMap(one) && equalJson(getOwn(one, mergeKey), key)));
     } else if (directive === 'replace') replace = true;
     else if (directive === 'merge') throw plainInternalError('merging lists cannot yet be specified in the patch');
     else throw unknownPatchType(directive, item);
@@ -260,7 +260,7 @@ function checkOrder(patch: readonly Json[], order: readonly Json[], mergeKey: st
   for (const item of order) {
     const wanted = plain[at];
     if (wanted === undefined) break;
-    if (isDeepStrictEqual(identity(wanted, mergeKey), identity(item, mergeKey))) at += 1;
+    if (equalJson(identity(wanted, mergeKey), identity(item, mergeKey))) at += 1;
   }
   if (at < plain.length) {
     throw plainInternalError(

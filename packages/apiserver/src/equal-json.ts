@@ -1,0 +1,17 @@
+/** Whether two JSON values are the same; the order of fields does not matter. */
+export function equalJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => equalJson(item, right[index]));
+  }
+  if (Array.isArray(right)) return false;
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every(
+    (name) =>
+      Object.hasOwn(right, name) &&
+      equalJson((left as Record<string, unknown>)[name], (right as Record<string, unknown>)[name]),
+  );
+}
