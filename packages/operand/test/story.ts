@@ -114,7 +114,7 @@ export async function setsOf(cluster: TestCluster): Promise<ClusterActiveOperand
   return await Array.fromAsync(cluster.client.list(ClusterActiveOperand));
 }
 
-/** Printable characters without a pattern: packed and made text again they are longer than before. */
+/** Printable characters without a pattern, none that JSON or Go escapes: packed and made text again they are longer than before. */
 export function noise(length: number, seed: number): string {
   const blocks = Array.from({ length: Math.ceil(length / 64) }, (_, i) =>
     createHash('sha512').update(`${seed}/${i}`).digest(),
@@ -122,5 +122,5 @@ export function noise(length: number, seed: number): string {
   const bytes = Buffer.concat(blocks).subarray(0, length);
   return Buffer.from(bytes.map((byte) => 0x23 + (byte % 0x5b)))
     .toString('latin1')
-    .replaceAll('\\', '/');
+    .replaceAll(/[\\<>&]/g, '/');
 }

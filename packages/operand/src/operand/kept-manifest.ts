@@ -49,7 +49,7 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
   if (size > largestSet) {
     // An older manifest is not the last ready one.
     if (before) await storeKept(run, current, null);
-    if (run.sawAll) await dropKeptSecrets(run, current);
+    if (before || run.sawAll) await dropKeptSecrets(run, current);
     const remedy = 'move parts of it into ConfigMaps or Secrets named by spec.steadyStateFrom';
     await reportNotKept(run, 'ManifestTooLarge', `it takes ${size} bytes where ${largestSet} fit; ${remedy}`);
     return;
@@ -61,8 +61,8 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
       secrets = await keepInSecrets(run, manifest, current, `${generation}-${manifest.sourcesHash.slice(0, 8)}`);
       await storeKept(run, current, { generation, encoding, data, sourcesHash: manifest.sourcesHash, secrets });
     }
-    // Also when all is kept: the process may have died before it took the older copies off.
-    if (run.sawAll) await dropKeptSecrets(run, current, secrets);
+    // Now and then also when all is kept: the process may have died before it took the older copies off.
+    if (!isKept || run.sawAll) await dropKeptSecrets(run, current, secrets);
   } catch (error) {
     if (!(error instanceof KubeError) || isConflict(error) || isTransient(error)) throw error;
     await reportNotKept(run, 'ManifestNotKept', refusalText(error));
