@@ -18,18 +18,30 @@ function resourceOf(data: BuiltinResourceData): Resource {
   let strategy: Resource['strategy'] | undefined;
   const conversion = conversionOf(group, version, kind);
   return {
-    ...data,
+    group,
+    version,
+    kind,
+    plural,
+    singular: data.singular,
+    namespaced: data.namespaced,
+    shortNames: data.shortNames,
+    categories: data.categories,
+    verbs: data.verbs,
+    subresources: data.subresources,
+    storageVersionHash: data.storageVersionHash,
     listKind: `${kind}List`,
     ...(storageOf(group, plural, version) ?? {
       storageId: group ? `${plural}.${group}` : plural,
       storageVersion: version,
     }),
     ...(conversion ? { conversion } : {}),
-    columns: columnsOf(data),
     custom: false,
     ...(group === '' && plural === 'endpoints'
       ? { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' }
       : {}),
+    get columns() {
+      return columnsOf(data);
+    },
     get schema() {
       return builtinSchema(group, version, kind) ?? anything;
     },

@@ -25,6 +25,8 @@ export interface Resource {
   readonly storageId: string;
   /** The version objects are stored in. */
   readonly storageVersion: string;
+  /** As legacy discovery shows it, for built-in kinds. */
+  readonly storageVersionHash?: string;
   readonly schema: Schema;
   /** Custom resources answer differently in many small ways (key order, strategic merge, kinds in lists …). */
   readonly custom: boolean;

@@ -31,6 +31,7 @@ it('a cluster starts without what it may never need', { timeout: 30_000 }, async
     /src\/store\/sqlite-storage\.ts$/,
     /^NativeModule crypto$/,
     /^NativeModule sqlite$/,
+    /^NativeModule zlib$/,
     /^NativeModule internal\/deps\/undici/,
     /^NativeModule https$/,
   ];

@@ -59,8 +59,10 @@ writeModule('schemas.ts', {
   packedDefinitions: packByChunk(compactDefinitions(recording, source)),
 });
 writeModule('descriptions.ts', { packedDescriptions: packByChunk(descriptionsOf(recording)) });
+// Every start reads the resources, hardly any the texts of their columns: only these are worth packing.
 writeModule('resources.ts', {
   kubernetesVersion: recording.version,
-  packedResources: pack(recording.resources),
+  resources: recording.resources.map(({ columns: _columns, ...resource }) => resource),
+  packedColumns: pack(recording.resources.map(({ columns }) => columns)),
 });
 writeModule('protobuf.ts', { packedMessages: packByChunk(protoMessages(recording, source)) });

@@ -95,8 +95,7 @@ export function resourceList(group: string, version: string, resources: readonly
 }
 
 function legacyRow(resource: Resource): JsonObject {
-  const { storageVersionHash } = resource as Resource & { storageVersionHash?: string };
-  const hash = resource.custom ? storageHash(resource) : storageVersionHash;
+  const hash = resource.custom ? storageHash(resource) : resource.storageVersionHash;
   return {
     name: resource.plural,
     singularName: resource.singular,

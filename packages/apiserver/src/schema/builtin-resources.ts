@@ -1,4 +1,4 @@
-import { kubernetesVersion, packedResources } from '../generated/resources.ts';
+import { kubernetesVersion, packedColumns, resources as rows } from '../generated/resources.ts';
 import type { Subresource, TableColumn } from '../resource.ts';
 import { unpack } from './packed-data.ts';
 
@@ -21,9 +21,19 @@ export interface BuiltinResourceData {
   readonly columns: readonly TableColumn[];
 }
 
-interface PackedResource extends Omit<BuiltinResourceData, 'subresources' | 'columns'> {
+interface ResourceRow extends Omit<BuiltinResourceData, 'subresources' | 'columns'> {
   readonly subresources: readonly (Subresource & { readonly name: string })[];
-  readonly columns: readonly [string, string, string, number, string][];
+}
+
+type PackedColumn = readonly [name: string, type: string, format: string, priority: number, description: string];
+
+let columnsOfRows: readonly (readonly TableColumn[])[] | undefined;
+
+function columnsOfRow(index: number): readonly TableColumn[] {
+  columnsOfRows ??= (unpack(packedColumns) as PackedColumn[][]).map((columns) =>
+    columns.map(([name, type, format, priority, description]) => ({ name, type, format, description, priority })),
+  );
+  return columnsOfRows[index]!;
 }
 
 let resources: BuiltinResourceData[] | undefined;
@@ -33,16 +43,12 @@ export const dataVersion: string = kubernetesVersion;
 
 /** All built-in resources in discovery order (core group first, then groups by priority). */
 export function builtinResources(): BuiltinResourceData[] {
-  resources ??= (unpack(packedResources) as PackedResource[]).map((row) => ({
+  resources ??= (rows as unknown as readonly ResourceRow[]).map((row, index) => ({
     ...row,
     subresources: Object.fromEntries(row.subresources.map(({ name, ...subresource }) => [name, subresource])),
-    columns: row.columns.map(([name, type, format, priority, description]) => ({
-      name,
-      type,
-      format,
-      description,
-      priority,
-    })),
+    get columns() {
+      return columnsOfRow(index);
+    },
   }));
   return resources;
 }
