@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startCluster } from '@slipway/apiserver';
 import { ConfigMap, connect, createClient, loadKubeConfig, systemClock } from '@slipway/kube';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 import { Call, call, temporaryFolder } from './kit.ts';
 
@@ -20,13 +20,19 @@ interface Disk extends AsyncDisposable {
   makeReadOnly(): Promise<void>;
 }
 
+/** A test that takes too long does not come to its end; nothing may stay mounted all the same. */
+const mounted = new Set<Disk>();
+afterAll(async () => {
+  for (const disk of mounted) await disk[Symbol.asyncDispose]();
+});
+
 /** A disk of its own, in memory. Only an administrator may have one. */
 async function smallDisk(kibibytes: number): Promise<Disk> {
   const folder = await temporaryFolder();
   const path = join(folder.path, 'disk');
   await mkdir(path);
   await run('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', path]);
-  return {
+  const disk: Disk = {
     path,
     fill() {
       try {
@@ -40,10 +46,13 @@ async function smallDisk(kibibytes: number): Promise<Disk> {
       await run('mount', ['-o', 'remount,ro', path]);
     },
     async [Symbol.asyncDispose]() {
+      mounted.delete(disk);
       await run('umount', ['-l', path]);
       await folder[Symbol.asyncDispose]();
     },
   };
+  mounted.add(disk);
+  return disk;
 }
 
 const mayMount = await smallDisk(64).then(
