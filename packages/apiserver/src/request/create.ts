@@ -1,5 +1,6 @@
 import { alreadyExists, badRequest, invalid, plainInternalError, type ApiError } from '../api-error.ts';
 import { kubeTime } from '../clock.ts';
+import { forbiddenAnswer } from '../http/denials.ts';
 import { validateMetadata } from '../kinds/metadata.ts';
 import type { ApiObject } from '../object.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
@@ -29,12 +30,33 @@ export async function create(core: Core, request: ResourceRequest): Promise<Answ
   return createDecoded(core, request, object, options);
 }
 
-/** The rest of a create; also where an apply or an update that finds nothing ends up. */
-export async function createDecoded(
+/** Where an apply or an update ends up that finds nothing. Who may change objects may not make new ones for that. */
+export function createMissing(
   core: Core,
   request: ResourceRequest,
   decoded: ApiObject,
   options: WriteOptions,
+): Promise<Answer> {
+  return createDecoded(core, request, decoded, options, async () => {
+    const { resource, namespace, name, subresource, user } = request;
+    const { group, version, plural } = resource;
+    const attributes = {
+      user,
+      verb: 'create',
+      path: '',
+      resource: { group, version, plural, subresource, namespace, name },
+    };
+    const decision = await core.auth.authorizer.authorize(attributes);
+    if (!decision.allowed) throw forbiddenAnswer(attributes, decision.reason);
+  });
+}
+
+async function createDecoded(
+  core: Core,
+  request: ResourceRequest,
+  decoded: ApiObject,
+  options: WriteOptions,
+  permitted?: () => Promise<void>,
 ): Promise<Answer> {
   const { resource } = request;
   const { strategy } = resource;
@@ -61,6 +83,7 @@ export async function createDecoded(
   const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
   if (errors.length > 0) throw invalid(namedKind(resource, object), object.metadata.name ?? '', errors);
   request.warnings.push(...strategy.warnings(object, undefined));
+  await permitted?.();
   await validate(core, context);
   if (object.metadata.resourceVersion) {
     throw plainInternalError('resourceVersion should not be set on objects to be created');

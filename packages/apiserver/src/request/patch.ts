@@ -8,7 +8,7 @@ import { conformCustomBody, conformToBuiltin } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
 import { header, type Core, type ResourceRequest } from './core.ts';
-import { createDecoded, matchNamespace } from './create.ts';
+import { createMissing, matchNamespace } from './create.ts';
 import { conformPatched } from './decode-object.ts';
 import { appliedObject, trackedFields } from './field-ownership.ts';
 import { writeOptions, type FieldValidation, type WriteOptions } from './options.ts';
@@ -100,7 +100,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
       const object = structuredClone(appliedObject(core, request, undefined, config, options, finish));
       matchIdentity(object, request);
       matchNamespace(object, request);
-      return createDecoded(core, request, object, options);
+      return createMissing(core, request, object, options);
     },
   });
 }

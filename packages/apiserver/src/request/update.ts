@@ -10,7 +10,7 @@ import { keyOf, type Entry } from '../store/entry.ts';
 import { admissionContext, chain, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
-import { createDecoded } from './create.ts';
+import { createMissing } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
@@ -40,7 +40,7 @@ export async function update(core: Core, request: ResourceRequest): Promise<Answ
       const { uid } = body.metadata;
       if (uid) throw wrongUid(request.resource, keyOf(request.namespace, request.name), request.name, uid, '');
       trackedFields(core, request, { live: undefined, next: body, options });
-      return createDecoded(core, request, body, options);
+      return createMissing(core, request, body, options);
     },
   });
 }

@@ -1,4 +1,16 @@
-import { core, del, differentialCase as test, get, grouped, mergePatch, patch, post, type Json } from '../case.ts';
+import {
+  applyPatch,
+  core,
+  del,
+  differentialCase as test,
+  get,
+  grouped,
+  mergePatch,
+  patch,
+  post,
+  put,
+  type Json,
+} from '../case.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 const reviews = '/apis/authorization.k8s.io/v1';
@@ -128,6 +140,47 @@ export const access = [
     get('impersonate from there', core('pods'), { headers: { 'impersonate-group': 'only-a-group' } }),
     get('all namespaces', '/api/v1/secrets', { headers: bob }),
     get('what is no resource', core('gizmos'), { headers: bob }),
+  ),
+  test(
+    'who may change may not create',
+    post('Role', grouped(rbac, 'roles'), {
+      apiVersion: rbac,
+      kind: 'Role',
+      metadata: { name: 'patching' },
+      rules: [
+        { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] },
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['update'] },
+      ],
+    }),
+    post('RoleBinding', grouped(rbac, 'rolebindings'), {
+      apiVersion: rbac,
+      kind: 'RoleBinding',
+      metadata: { name: 'patching' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'patching' },
+      subjects: [{ kind: 'User', name: 'carol' }],
+    }),
+    ...['', '&dryRun=All'].map((more) =>
+      patch(
+        `apply to nothing${more}`,
+        core(`configmaps/c?fieldManager=carol${more}`),
+        applyPatch,
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { a: '1' } },
+        { headers: { 'impersonate-user': 'carol' } },
+      ),
+    ),
+    patch(
+      'apply something wrong to nothing',
+      core('configmaps/c?fieldManager=carol'),
+      applyPatch,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { 'a/b': '1' } },
+      { headers: { 'impersonate-user': 'carol' } },
+    ),
+    put(
+      'update nothing',
+      grouped('coordination.k8s.io/v1', 'leases/l'),
+      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } },
+      { headers: { 'impersonate-user': 'carol' } },
+    ),
   ),
   test(
     'tokens',
