@@ -33,6 +33,8 @@ const readPair = async ({ client }: TestCluster) => {
   };
 };
 
+if (onReference) console.log('skipped on the real API server: the lives of certificates, which need virtual time');
+
 describe('certificates on a cluster', () => {
   test('are made when there are none, labelled, and trusted', async () => {
     await using cluster = await btpCluster([requiredSecret()]);

@@ -53,6 +53,11 @@ async function release(cluster: TestCluster, kind: Kind<ServiceResource>, name: 
   await cluster.client.patch(kind, { namespace: 'default', name }, { type: 'merge', body });
 }
 
+if (onReference)
+  console.log(
+    'skipped on the real API server: limits of twenty minutes and faults of the server, which need virtual time and the embedded one',
+  );
+
 describe('deprovisioning, step by step', () => {
   test('steps 1 and 11: everything of the module goes, nothing else does', async () => {
     const foreign = newObject(ConfigMap, { metadata: system('of-the-user'), data: { a: 'b' } });

@@ -202,6 +202,9 @@ const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 5;
 const strideOf = (each: Scenario) => (stride > 1 && each.name.startsWith('roll-back') ? 3 * stride : stride);
 
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
+if (onReference)
+  console.log('skipped on the real API server: the crash sweep, which looks at every write of the embedded one');
+
 describe.skipIf(onReference)('an operator that dies at any write', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
     const result = await sweepCrashes(each, { stride: strideOf(each) });
