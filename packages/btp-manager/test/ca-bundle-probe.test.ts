@@ -1,5 +1,5 @@
 import { ConfigMap, Job, newObject, Pod, Role, RoleBinding, ServiceAccount, type Kind } from '@slipway/kube';
-import { onReference, type TestCluster } from '@slipway/testing';
+import { onReference, type TestCluster, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { BtpOperator } from '../src/api.ts';
@@ -31,10 +31,10 @@ const podUids = async ({ client }: TestCluster) => {
   return items.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.uid);
 };
 
-if (onReference)
-  console.log(
-    'skipped on the real API server: intervals of hours, and what the garbage collector removes in its own time',
-  );
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: intervals of hours, and what the garbage collector removes in its own time',
+);
 
 describe('the CA bundle probe', () => {
   async function start() {
@@ -47,7 +47,7 @@ describe('the CA bundle probe', () => {
   }
 
   // Hours, which only virtual time has.
-  test.skipIf(onReference)(
+  test.skipIf(embeddedOnly)(
     'runs once per interval and restarts the service operator when a working bundle changed',
     async () => {
       const { cluster, manager } = await start();
@@ -95,7 +95,7 @@ describe('the CA bundle probe', () => {
     },
   );
 
-  test.skipIf(onReference)(
+  test.skipIf(embeddedOnly)(
     'defect 11: a changed interval counts without a restart, and 0 turns the probe off',
     async () => {
       const { cluster } = await start();

@@ -1,6 +1,6 @@
 import { ConfigMap, newObject, Secret, ValidatingWebhookConfiguration } from '@slipway/kube';
 import { inspectCertificate, isIssuedBy, splitBundle } from '@slipway/runtime';
-import { onReference, type TestCluster } from '@slipway/testing';
+import { onReference, type TestCluster, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { overlapMs } from '../src/certificates/plan-certificates.ts';
@@ -33,7 +33,7 @@ const readPair = async ({ client }: TestCluster) => {
   };
 };
 
-if (onReference) console.log('skipped on the real API server: the lives of certificates, which need virtual time');
+const embeddedOnly = skipped(onReference, 'on the real API server: the lives of certificates, which need virtual time');
 
 describe('certificates on a cluster', () => {
   test('are made when there are none, labelled, and trusted', async () => {
@@ -52,7 +52,7 @@ describe('certificates on a cluster', () => {
     expect(await manager.registry.metrics()).toMatch(/^btpmanager_certs_regenerations_total 1$/m);
   });
 
-  test.skipIf(onReference)(
+  test.skipIf(embeddedOnly)(
     'are replaced before they end, and the CA before stays trusted for an hour',
     async () => {
       const settings = testSettings({ WebhookCertificateExpiration: '4h', ExpirationBoundary: '-1h' });
@@ -86,7 +86,7 @@ describe('certificates on a cluster', () => {
     60_000,
   );
 
-  test.skipIf(onReference)('a CA deleted while a pass is under way is not put back', async () => {
+  test.skipIf(embeddedOnly)('a CA deleted while a pass is under way is not put back', async () => {
     await using cluster = await readyCluster();
     const before = await readPair(cluster);
     let deleted = false;
@@ -117,7 +117,7 @@ describe('certificates on a cluster', () => {
     });
   });
 
-  test.skipIf(onReference)('settings of lives are honoured, without a loop when they are short', async () => {
+  test.skipIf(embeddedOnly)('settings of lives are honoured, without a loop when they are short', async () => {
     const labels = { 'app.kubernetes.io/managed-by': 'kcp-kyma-environment-broker' };
     await using cluster = await btpCluster([
       requiredSecret(),

@@ -10,6 +10,7 @@ import {
   type Scenario,
   type ScenarioStep,
   type TestCluster,
+  skipped,
 } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -226,10 +227,12 @@ const scenarios: readonly Scenario[] = [
 const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 13;
 
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
-if (onReference)
-  console.log('skipped on the real API server: the crash sweep, which looks at every write of the embedded one');
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: the crash sweep, which looks at every write of the embedded one',
+);
 
-describe.skipIf(onReference)('a manager that dies at any write', () => {
+describe.skipIf(embeddedOnly)('a manager that dies at any write', () => {
   test.each(scenarios)('$name', { timeout: 900_000 }, async (each) => {
     const result = await sweepCrashes(each, { stride });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
@@ -238,7 +241,7 @@ describe.skipIf(onReference)('a manager that dies at any write', () => {
   });
 });
 
-describe.skipIf(onReference)('a manager with stale caches, lost events, lost answers and conflicts', () => {
+describe.skipIf(embeddedOnly)('a manager with stale caches, lost events, lost answers and conflicts', () => {
   test.each(scenarios)('$name', { timeout: 900_000 }, async (each) => {
     const result = await sweepFaults(each, { stride: stride * 2 });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result

@@ -11,7 +11,7 @@ import {
   ValidatingWebhookConfiguration,
   type Kind,
 } from '@slipway/kube';
-import { onReference, snapshotCluster, type TestCluster } from '@slipway/testing';
+import { onReference, snapshotCluster, type TestCluster, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { BtpOperator, ServiceBinding, ServiceInstance, type ServiceResource } from '../src/api.ts';
@@ -53,10 +53,10 @@ async function release(cluster: TestCluster, kind: Kind<ServiceResource>, name: 
   await cluster.client.patch(kind, { namespace: 'default', name }, { type: 'merge', body });
 }
 
-if (onReference)
-  console.log(
-    'skipped on the real API server: limits of twenty minutes and faults of the server, which need virtual time and the embedded one',
-  );
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: limits of twenty minutes and faults of the server, which need virtual time and the embedded one',
+);
 
 describe('deprovisioning, step by step', () => {
   test('steps 1 and 11: everything of the module goes, nothing else does', async () => {
@@ -332,7 +332,7 @@ describe('defects of the original', () => {
     await isGone(cluster, 20_000);
   });
 
-  test.skipIf(onReference)('defect 2: an unblocked deletion never leaves the module behind', async () => {
+  test.skipIf(embeddedOnly)('defect 2: an unblocked deletion never leaves the module behind', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -389,7 +389,7 @@ describe('defects of the original', () => {
     expect(await client.get(Secret, { namespace: 'default', name: 'shared' })).toBeDefined();
   });
 
-  test.skipIf(onReference)('defect 6: soft delete succeeds on its first pass', async () => {
+  test.skipIf(embeddedOnly)('defect 6: soft delete succeeds on its first pass', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     for (const index of [1, 2, 3]) {
@@ -458,7 +458,7 @@ describe('defects of the original', () => {
     await reaches(cluster, 'WrongNamespaceOrName', { key, withinMs: 1000 });
   });
 
-  test.skipIf(onReference)('the twenty minutes go on over a restart', async () => {
+  test.skipIf(embeddedOnly)('the twenty minutes go on over a restart', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one', held));
@@ -472,7 +472,7 @@ describe('defects of the original', () => {
     await isGone(cluster, 2 * minute);
   });
 
-  test.skipIf(onReference)('an instance that appears at the last moment keeps its definition', async () => {
+  test.skipIf(embeddedOnly)('an instance that appears at the last moment keeps its definition', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     let done = false;

@@ -25,7 +25,7 @@ import {
   type PolicyRule,
 } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
-import { onReference, type TestCluster, type TestManager } from '@slipway/testing';
+import { onReference, type TestCluster, type TestManager, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { BtpOperator, ServiceBinding, ServiceInstance } from '../src/api.ts';
@@ -187,9 +187,10 @@ describe('permissions', () => {
   });
 
   // The test before says as much; this one takes longer and belongs to the lanes that may.
-  const short = !onReference && process.env['SLIPWAY_SWEEP'] !== 'full';
-  if (short)
-    console.log('skipped: the manager without each of its rules; needs SLIPWAY_SWEEP=full or the real API server');
+  const short = skipped(
+    !onReference && process.env['SLIPWAY_SWEEP'] !== 'full',
+    'the manager without each of its rules; needs SLIPWAY_SWEEP=full or the real API server',
+  );
   test.skipIf(short)(
     'without any one rule the manager fails, and says what it lacks',
     async () => {

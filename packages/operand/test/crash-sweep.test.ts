@@ -8,6 +8,7 @@ import {
   type Scenario,
   type ScenarioStep,
   type TestCluster,
+  skipped,
 } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -202,10 +203,12 @@ const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 5;
 const strideOf = (each: Scenario) => (stride > 1 && each.name.startsWith('roll-back') ? 3 * stride : stride);
 
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
-if (onReference)
-  console.log('skipped on the real API server: the crash sweep, which looks at every write of the embedded one');
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: the crash sweep, which looks at every write of the embedded one',
+);
 
-describe.skipIf(onReference)('an operator that dies at any write', () => {
+describe.skipIf(embeddedOnly)('an operator that dies at any write', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
     const result = await sweepCrashes(each, { stride: strideOf(each) });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
@@ -214,7 +217,7 @@ describe.skipIf(onReference)('an operator that dies at any write', () => {
   });
 });
 
-describe.skipIf(onReference)('an operator with stale caches, lost events, lost answers and conflicts', () => {
+describe.skipIf(embeddedOnly)('an operator with stale caches, lost events, lost answers and conflicts', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
     const result = await sweepFaults(each, { stride: strideOf(each) });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result

@@ -5,3 +5,4 @@ export * from './scenario.ts';
 export * from './snapshot.ts';
 export * from './test-cluster.ts';
 export * from './virtual-clock.ts';
+export { skipped } from './skipped.ts';

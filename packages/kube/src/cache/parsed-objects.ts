@@ -85,6 +85,8 @@ export class ParsedObjects {
     entry.parsed = undefined;
     this.#young.delete(entry);
     this.#old.delete(entry);
+    const slot = this.#passing.indexOf(entry);
+    if (slot >= 0) this.#passing[slot] = undefined;
   }
 
   #scanned(entry: Entry): ObjectScan {

@@ -50,6 +50,15 @@ describe('send', () => {
     });
   });
 
+  test('a DELETE with a body leaves its connection open for the next request', async () => {
+    await using server = await serve(answer({ ok: true }));
+    await closing(undiciTransport({ server: server.url }), async (transport) => {
+      const body = JSON.stringify({ propagationPolicy: 'Background' });
+      for (let round = 0; round < 20; round += 1) await transport.send({ method: 'DELETE', path: '/', body });
+      expect(server.connections).toBeLessThanOrEqual(2);
+    });
+  });
+
   test('row 18: a signal that lives as long as the process gathers no listeners', async () => {
     await using server = await serve(answer({}));
     const { signal } = new AbortController();

@@ -249,6 +249,8 @@ class UndiciTransport implements Transport {
         method: request.method,
         headers: this.#headers(request, credential, name),
         body: request.body === undefined ? null : request.body,
+        // Otherwise the connection is closed behind every DELETE with a body.
+        reset: false,
       },
       {
         onRequestStart: (started) => {
