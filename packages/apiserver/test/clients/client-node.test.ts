@@ -125,13 +125,15 @@ it('CustomObjectsApi works on a CRD made a moment before', async () => {
   expect(list.items.map((boat) => boat.length)).toEqual([3]);
 });
 
-it('its informer sees what comes, changes and goes', async () => {
+/** An informer of the ConfigMaps with a label, and what it saw. */
+function follow(label: string) {
   const core = config.makeApiClient(CoreV1Api);
+  const labelSelector = `informed=${label}`;
   const informer = makeInformer<V1ConfigMap>(
     config,
     `/api/v1/namespaces/${namespace}/configmaps`,
-    () => core.listNamespacedConfigMap({ namespace, labelSelector: 'informed=yes' }),
-    'informed=yes',
+    () => core.listNamespacedConfigMap({ namespace, labelSelector }),
+    labelSelector,
   );
   const seen: string[] = [];
   let wake: () => void = () => undefined;
@@ -148,19 +150,37 @@ it('its informer sees what comes, changes and goes', async () => {
       };
       wake();
     });
-  const body = { metadata: { name: 'i', labels: { informed: 'yes' } } };
-  await core.createNamespacedConfigMap({
-    namespace,
-    body: { ...body, metadata: { ...body.metadata, name: 'before' } },
-  });
+  const body = (name: string): V1ConfigMap => ({ metadata: { name, labels: { informed: label } } });
+  return { core, informer, seen, until, body };
+}
+
+it('its informer sees what comes, changes and goes', async () => {
+  const { core, informer, seen, until, body } = follow('yes');
+  await core.createNamespacedConfigMap({ namespace, body: body('before') });
   await informer.start();
   await until(1);
-  await core.createNamespacedConfigMap({ namespace, body });
+  await core.createNamespacedConfigMap({ namespace, body: body('i') });
   await until(2);
-  await core.replaceNamespacedConfigMap({ namespace, name: 'i', body: { ...body, data: { x: '1' } } });
+  await core.replaceNamespacedConfigMap({ namespace, name: 'i', body: { ...body('i'), data: { x: '1' } } });
   await until(3);
   await core.deleteNamespacedConfigMap({ namespace, name: 'i' });
   await until(4);
   await informer.stop();
   expect(seen).toEqual(['add before', 'add i', 'update i', 'delete i']);
+});
+
+it('its informer goes on where it was when its watch ends, as it does every 30 seconds', async () => {
+  const { core, informer, seen, until, body } = follow('again');
+  const ends = cluster.faults.add({
+    match: { verb: 'watch', resource: 'configmaps', times: 3 },
+    action: { type: 'killWatch', afterEvents: 1, clean: true },
+  });
+  await informer.start();
+  for (const [index, name] of ['r1', 'r2', 'r3', 'r4', 'r5'].entries()) {
+    await core.createNamespacedConfigMap({ namespace, body: body(name) });
+    await until(index + 1);
+  }
+  await informer.stop();
+  expect(seen).toEqual(['add r1', 'add r2', 'add r3', 'add r4', 'add r5']);
+  expect(ends.hits).toBe(3);
 });

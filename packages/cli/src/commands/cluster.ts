@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { startCluster, type Cluster } from '@slipway/apiserver';
+import { keepProcessLean, startCluster, type Cluster } from '@slipway/apiserver';
 import { parse } from 'yaml';
 
 import { CliError, exitCodes } from '../cli-error.ts';
@@ -69,6 +69,7 @@ export async function startEmbedded(
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
 export async function clusterCommand({ terminal }: CommandContext, flags: ClusterFlags): Promise<void> {
+  keepProcessLean();
   const embedded = await startEmbedded(terminal, flags, (line) => terminal.err(`${line}\n`));
   const { cluster, kubeconfigFile } = embedded;
   try {
