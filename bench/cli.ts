@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, mkdtemp, rm } from 'node:fs/promises';
+import { readFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { bundle } from '../tools/bundle/bundle.ts';
+import { makeImageContent } from '../tools/bundle/image-size.ts';
 
 /**
  * How long the command takes from process start until it is of use, and what it holds in memory when nothing happens. The
@@ -33,12 +33,15 @@ interface Case {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'slipway-bench-'));
-const { file, bytes } = await bundle({ directory: join(folder, 'dist') });
+const content = join(folder, 'dist');
+await makeImageContent(content);
+const file = join(content, 'slipway.mjs');
+const bytes = (await stat(file)).size;
 const sources = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
 const env = { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
 
 function start(argv: readonly string[], from: Case['from'] = 'bundle'): ChildProcess {
-  const cache = from === 'bundle, nothing compiled' ? {} : { NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  const cache = from === 'bundle, nothing compiled' ? {} : { NODE_COMPILE_CACHE: join(content, 'compiled') };
   return spawn(process.execPath, [from === 'sources' ? sources : file, ...argv], {
     env: { ...env, ...cache },
     stdio: ['ignore', 'pipe', 'pipe'],
