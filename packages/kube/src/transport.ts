@@ -40,4 +40,7 @@ export interface StreamHandler {
 export interface Stream {
   /** Ends the stream. No handler is called afterwards. */
   abort(): void;
+  /** Hands on no more data until `resume`. A transport without it hands on what comes. */
+  pause?(): void;
+  resume?(): void;
 }

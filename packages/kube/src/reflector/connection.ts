@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { Stream, Transport, TransportRequest } from '../transport.ts';
+import type { YieldToLoop } from './time-slice.ts';
 
 type Headers = Readonly<Record<string, string | string[]>>;
 
@@ -27,6 +28,12 @@ export interface ConnectionLimits {
   readonly lifetimeMs?: number | undefined;
 }
 
+/**
+ * So much is taken in before the event loop turns. A socket that has more hands it on at once otherwise, two megabytes at a
+ * time, which is many milliseconds of work.
+ */
+const turnBytes = 256 * 1024;
+
 /** Longest error answer that is read. */
 const maxErrorBytes = 64 * 1024;
 
@@ -36,6 +43,7 @@ const maxErrorBytes = 64 * 1024;
  */
 export class Connection {
   readonly #clock: Clock;
+  readonly #yieldToLoop: YieldToLoop;
   readonly #handler: ConnectionHandler;
   readonly #limits: ConnectionLimits;
   #stream: Stream | undefined;
@@ -48,9 +56,11 @@ export class Connection {
   #silenceMs: number | undefined;
   #lastReceived = 0;
   #acceptedAt = 0;
+  #bytesThisTurn = 0;
 
-  constructor(clock: Clock, handler: ConnectionHandler, limits: ConnectionLimits) {
+  constructor(clock: Clock, yieldToLoop: YieldToLoop, handler: ConnectionHandler, limits: ConnectionLimits) {
     this.#clock = clock;
+    this.#yieldToLoop = yieldToLoop;
     this.#handler = handler;
     this.#limits = limits;
     this.#silenceMs = limits.silenceMs;
@@ -124,12 +134,24 @@ export class Connection {
     const refusal = this.#refusal;
     if (refusal === undefined) {
       this.#handler.data(chunk);
+      this.#letLoopTurn(chunk.length);
       return;
     }
     if (refusal.bytes < maxErrorBytes) {
       refusal.chunks.push(Buffer.from(chunk));
       refusal.bytes += chunk.length;
     }
+  }
+
+  #letLoopTurn(bytes: number): void {
+    this.#bytesThisTurn += bytes;
+    const stream = this.#stream;
+    if (this.#bytesThisTurn < turnBytes || stream?.pause === undefined) return;
+    this.#bytesThisTurn = 0;
+    stream.pause();
+    this.#yieldToLoop(() => {
+      if (!this.#over) stream.resume?.();
+    });
   }
 
   #end(): void {

@@ -454,6 +454,7 @@ export class Reflector {
     if (this.#state !== state) return;
     const connection = new Connection(
       this.#clock,
+      this.#yieldToLoop,
       {
         accepted: () => {
           if (this.#state.name === 'watching') this.#report.problem(undefined);

@@ -72,6 +72,8 @@ export function instrumentTransport(transport: Transport, instrument: TransportI
           ended();
           stream.abort();
         },
+        pause: () => stream.pause?.(),
+        resume: () => stream.resume?.(),
       };
     },
     close: () => transport.close(),

@@ -51,6 +51,9 @@ interface Exchange {
   error(error: Error): void;
 }
 
+/** A request that was sent. */
+type OpenExchange = Required<Stream>;
+
 class UndiciTransport implements Transport {
   readonly #connection: Connection;
   readonly #clock: Clock;
@@ -90,6 +93,7 @@ class UndiciTransport implements Transport {
 
   open(request: TransportRequest, handler: StreamHandler): Stream {
     let stop: (() => void) | undefined;
+    let exchange: OpenExchange | undefined;
     let aborted = false;
     const fail = (error: unknown) => {
       if (aborted) return;
@@ -103,7 +107,7 @@ class UndiciTransport implements Transport {
         stop?.();
         fail(this.#timeoutError(request, limit));
       });
-      const abortExchange = this.#exchange('streams', request, credential, {
+      const current = this.#exchange('streams', request, credential, {
         head: (status, headers) => {
           timer.cancel();
           if (status === 401 && mayRetry) refused = true;
@@ -121,9 +125,10 @@ class UndiciTransport implements Transport {
           handler.error(error);
         },
       });
+      exchange = current;
       stop = () => {
         timer.cancel();
-        abortExchange();
+        current.abort();
       };
     };
     const begin = async (): Promise<void> => {
@@ -149,6 +154,8 @@ class UndiciTransport implements Transport {
         aborted = true;
         stop?.();
       },
+      pause: () => exchange?.pause(),
+      resume: () => exchange?.resume(),
     };
   }
 
@@ -178,7 +185,6 @@ class UndiciTransport implements Transport {
       const chunks: Buffer[] = [];
       let status = 0;
       let headers: Record<string, string | string[]> = {};
-      let abortExchange = () => {};
       const limit = this.#options.requestTimeoutMs ?? 70_000;
       // The caller's signal may live as long as the process: it gets one listener per request, and loses it here.
       const settle = (outcome: () => void) => {
@@ -187,15 +193,15 @@ class UndiciTransport implements Transport {
         outcome();
       };
       const onAbort = () => {
-        abortExchange();
+        exchange.abort();
         settle(() => reject(signal!.reason));
       };
       const timer = this.#clock.schedule(limit, () => {
-        abortExchange();
+        exchange.abort();
         settle(() => reject(this.#timeoutError(request, limit)));
       });
       signal?.addEventListener('abort', onAbort, { once: true });
-      abortExchange = this.#exchange('requests', request, credential, {
+      const exchange = this.#exchange('requests', request, credential, {
         head: (s, h) => {
           status = s;
           headers = h;
@@ -222,8 +228,8 @@ class UndiciTransport implements Transport {
     });
   }
 
-  /** Sends one request. Returns what aborts it; after that, and after `end` or `error`, no callback comes. */
-  #exchange(name: PoolName, request: TransportRequest, credential: Credential, exchange: Exchange): () => void {
+  /** Sends one request. After an abort, and after `end` or `error`, no callback comes. */
+  #exchange(name: PoolName, request: TransportRequest, credential: Credential, exchange: Exchange): OpenExchange {
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
     const settle = () => {
@@ -238,7 +244,8 @@ class UndiciTransport implements Transport {
     };
     if (this.#closed) {
       queueMicrotask(() => fail(new KubeError('the transport has been closed', { reason: 'ConnectionFailed' })));
-      return settle;
+      const nothing = () => {};
+      return { abort: settle, pause: nothing, resume: nothing };
     }
     this.#underWay.add(fail);
     const pool = this.#pool(name, credential);
@@ -272,10 +279,16 @@ class UndiciTransport implements Transport {
         onResponseError: (_controller, error) => fail(this.#describe(error)),
       },
     );
-    return () => {
-      if (settled) return;
-      settle();
-      controller?.abort(new Error('aborted'));
+    return {
+      abort() {
+        if (settled) return;
+        settle();
+        controller?.abort(new Error('aborted'));
+      },
+      pause: () => controller?.pause(),
+      resume() {
+        if (!settled) controller?.resume();
+      },
     };
   }
 
