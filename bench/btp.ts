@@ -1,6 +1,7 @@
-import { loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
 import { BtpOperator, btpManager } from '@slipway/btp-manager';
 import {
   createClient,
@@ -14,12 +15,18 @@ import { parseManifests } from '@slipway/manifests';
 import { startReferenceCluster } from '@slipway/reference-cluster';
 import { silentLogger, startManager } from '@slipway/runtime';
 
+import { figure, publish, ratio } from './lib/report.ts';
+import { median } from './lib/statistics.ts';
+
 /**
  * How long one BtpOperator takes from create to Ready and from delete to gone on the real API server, and what it costs in
  * requests. The original polls: with its default intervals it looks at readiness every 30 s and at leftovers every 10 s, so
  * its times have floors whatever the machine does; those floors are printed beside ours.
  */
-const rounds = Number(process.argv[2] ?? 3);
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, record: { type: 'boolean' } },
+});
+const rounds = Number(options.rounds);
 const floors = { createToReady: 30, deleteToGone: 10 };
 const key = { namespace: 'kyma-system', name: 'btpoperator' };
 
@@ -69,18 +76,33 @@ for (let round = 0; round < rounds; round += 1) {
   counts.push({ create, remove: countText() });
 }
 
-print('create to Ready', ready, floors.createToReady);
-print('delete to gone', gone, floors.deleteToGone);
-console.log(`requests, create to Ready: ${counts.at(-1)!.create}`);
-console.log(`requests, delete to gone:  ${counts.at(-1)!.remove}`);
-console.log(`${rounds} rounds, kube-apiserver of the reference cluster, load average ${loadavg()[0]!.toFixed(1)}`);
-
-function print(what: string, seconds: readonly number[], floor: number): void {
-  const median = seconds.toSorted((a, b) => a - b)[Math.floor(seconds.length / 2)]!;
-  console.log(
-    `${what}: ${median.toFixed(2)} s (median of ${seconds.map((value) => value.toFixed(2)).join(', ')}), ${(median / floor).toFixed(2)} × the original's shortest wait of ${floor} s`,
-  );
-}
+const row = (what: string, seconds: readonly number[], floor: number) => [
+  what,
+  figure(median(seconds), 's'),
+  `${seconds.map((value) => value.toFixed(2)).join(', ')} s`,
+  `${floor} s`,
+  ratio(median(seconds), floor),
+];
+await publish({
+  script: 'bench:btp',
+  title: 'BTP Manager: to come and to go',
+  method:
+    'One BtpOperator on the real API server with simulated nodes. The original polls readiness every 30 s and leftovers every 10 s, so it cannot be faster than ' +
+    'that; ours reacts to events.',
+  versions: { Kubernetes: (await client.serverVersion()).gitVersion },
+  bars: [],
+  tables: [
+    {
+      title: `Median of ${rounds}`,
+      columns: ['', 'Slipway', 'all rounds', 'shortest wait of the original', 'ours'],
+      rows: [row('create to Ready', ready, floors.createToReady), row('delete to gone', gone, floors.deleteToGone)],
+    },
+  ],
+  notes: [
+    `Requests, create to Ready: ${counts.at(-1)!.create}.`,
+    `Requests, delete to gone: ${counts.at(-1)!.remove}.`,
+  ],
+});
 
 function countText(): string {
   return [...requests].map(([method, count]) => `${method} ${count}`).join(', ');

@@ -1,17 +1,23 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, mkdtemp, rm, stat } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 
 import { makeImageContent } from '../tools/bundle/image-size.ts';
+import { type Bar, figure, publish } from './lib/report.ts';
+import { median } from './lib/statistics.ts';
 
 /**
  * How long the command takes from process start until it is of use, and what it holds in memory when nothing happens. The
  * bundle has its compiled code beside it, as in the image; from sources Node keeps it by itself after the first start.
  */
-const rounds = Number(process.argv[2] ?? 7);
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '7' }, record: { type: 'boolean' } },
+});
+const rounds = Number(options.rounds);
 /** Until garbage of the start is gone. */
 const idleMs = 5_000;
 
@@ -95,8 +101,6 @@ async function measure({ argv, ready, from }: Case, idle: boolean): Promise<Meas
   return { readyMs, cpuMs: used, rssMiB: memory };
 }
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
 const cluster: Pick<Case, 'argv' | 'ready'> = { argv: ['cluster', '--port', '0'], ready: /kubectl get namespaces/ };
 const up: Pick<Case, 'argv' | 'ready'> = { argv: ['up', '--port', '0'], ready: /is up/ };
 const run: Pick<Case, 'argv' | 'ready'> = { argv: ['run', 'operand', '--install-crds'], ready: /"msg":"ready"/ };
@@ -116,30 +120,37 @@ const cases: readonly Case[] = [
 const served = start(['cluster', '--port', '0', '--kubeconfig', env.KUBECONFIG]);
 try {
   await until(served, /kubectl get namespaces/);
-  console.log(`slipway.mjs ${(bytes / 1024 / 1024).toFixed(1)} MiB, node ${process.version}, median of ${rounds}`);
-  console.log(`${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}\n`);
-  const line = (cells: readonly string[]) =>
-    console.log(cells.map((cell, index) => (index < 2 ? cell.padEnd(28) : cell.padStart(10))).join(''));
-  line(['from process start', '', 'median', 'best', 'cpu', 'idle', 'bar']);
+  const rows: string[][] = [];
+  const bars: Bar[] = [];
   for (const each of cases) {
+    console.error(`… ${each.name}, ${each.from ?? 'bundle'}`);
     // Once without being counted: what is compiled then is there from then on.
     await measure(each, false);
     const results: Measured[] = [];
     for (let round = 0; round < rounds; round += 1) results.push(await measure(each, round === 0));
-    const times = results.map((result) => result.readyMs);
-    const cpu = median(results.map((result) => result.cpuMs));
-    const idle = results[0]!.rssMiB;
-    const bar = each.barMs === undefined ? '' : `${each.barMs} ms ${median(times) <= each.barMs ? 'pass' : 'miss'}`;
-    line([
-      each.name,
-      each.from ?? 'bundle',
-      `${median(times).toFixed(0)} ms`,
-      `${Math.min(...times).toFixed(0)} ms`,
-      Number.isNaN(cpu) ? '-' : `${cpu.toFixed(0)} ms`,
-      idle === undefined ? '-' : `${idle.toFixed(0)} MiB`,
-      `  ${bar}`,
+    const times = results.map(({ readyMs }) => readyMs);
+    const { name, from = 'bundle', barMs } = each;
+    if (barMs !== undefined) {
+      const text = `${name}, ${from}, in under ${barMs} ms`;
+      bars.push({ text, value: figure(median(times), 'ms'), holds: median(times) <= barMs });
+    }
+    rows.push([
+      name,
+      from,
+      figure(median(times), 'ms'),
+      figure(Math.min(...times), 'ms'),
+      figure(median(results.map((result) => result.cpuMs)), 'ms'),
+      figure(results[0]!.rssMiB ?? Number.NaN, 'MiB'),
     ]);
   }
+  await publish({
+    script: 'bench:cli',
+    title: 'slipway: from process start to use',
+    method: `Medians of ${rounds} after one start that is not counted, so that compiled code is kept as in the image. Idle is resident memory 5 s later. The bundle has ${(bytes / 1e6).toFixed(1)} MB.`,
+    versions: {},
+    bars,
+    tables: [{ title: 'From process start', columns: ['', '', 'median', 'best', 'CPU', 'idle'], rows }],
+  });
 } finally {
   await end(served);
   await rm(folder, { recursive: true, force: true });
