@@ -150,7 +150,7 @@ function follow(label: string) {
       };
       wake();
     });
-  const body = (name: string): V1ConfigMap => ({ metadata: { name, labels: { informed: label } } });
+  const body = (name: string) => ({ metadata: { name, labels: { informed: label } } });
   return { core, informer, seen, until, body };
 }
 
