@@ -2,6 +2,7 @@ import { alreadyExists, badRequest, invalid, plainInternalError, type ApiError }
 import { kubeTime } from '../clock.ts';
 import { forbiddenAnswer } from '../http/denials.ts';
 import { validateMetadata } from '../kinds/metadata.ts';
+import { withoutEffect } from '../kinds/without-effect.ts';
 import type { ApiObject } from '../object.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf } from '../store/entry.ts';
@@ -82,7 +83,7 @@ async function createDecoded(
   context.name = object.metadata.name ?? '';
   const errors = [...validateMetadata(object, resource), ...strategy.validate(object, strategies)];
   if (errors.length > 0) throw invalid(namedKind(resource, object), object.metadata.name ?? '', errors);
-  request.warnings.push(...strategy.warnings(object, undefined));
+  request.warnings.push(...strategy.warnings(object, undefined), ...withoutEffect(resource, object));
   await permitted?.();
   await validate(core, context);
   if (object.metadata.resourceVersion) {

@@ -3,6 +3,7 @@ import type { AdmissionContext } from '../admission/admission.ts';
 import { withStoredTimes } from '../apply/managed-fields.ts';
 import { sameValue } from '../kinds/json-access.ts';
 import { validateMetadataUpdate } from '../kinds/metadata.ts';
+import { withoutEffect } from '../kinds/without-effect.ts';
 import type { ApiObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
@@ -156,7 +157,7 @@ function checked(
       : strategy.validateUpdate(next, live, strategies)),
   ];
   if (errors.length > 0) throw invalid(namedKind(resource, next), request.name, errors);
-  request.warnings.push(...strategy.warnings(next, live));
+  request.warnings.push(...strategy.warnings(next, live), ...(status ? [] : withoutEffect(resource, next)));
   return next;
 }
 

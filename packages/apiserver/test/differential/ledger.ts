@@ -56,6 +56,12 @@ export const ledger: readonly LedgerEntry[] = [
     path: 'body.description',
     reason: 'The description of a built-in priority class is prose for people; ours is our own.',
   },
+  ...['HorizontalPodAutoscaler', 'ResourceQuota', 'LimitRange'].map((step) => ({
+    case: 'budgets and autoscalers',
+    step,
+    path: 'headers.warning',
+    reason: 'Nothing acts on this kind here, and we say so; on a real cluster something does.',
+  })),
   {
     case: 'defaults, pruning and unknown fields of custom resources',
     step: 'protobuf',
