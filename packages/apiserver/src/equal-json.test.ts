@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { equalJson } from './equal-json.ts';
+import type { Json } from './object.ts';
 
 it('agrees with Node about any two JSON values', () => {
   const small = fc
     .jsonValue({ maxDepth: 2, depthSize: 'small' })
-    .map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+    .map((value) => JSON.parse(JSON.stringify(value)) as Json);
   fc.assert(
     fc.property(small, small, (left, right) => {
       expect(equalJson(left, right)).toBe(isDeepStrictEqual(left, right));

@@ -1,5 +1,7 @@
+import type { Json, JsonObject } from './object.ts';
+
 /** Whether two JSON values are the same; the order of fields does not matter. */
-export function equalJson(left: unknown, right: unknown): boolean {
+export function equalJson(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left)) {
@@ -10,8 +12,6 @@ export function equalJson(left: unknown, right: unknown): boolean {
   const names = Object.keys(left);
   if (names.length !== Object.keys(right).length) return false;
   return names.every(
-    (name) =>
-      Object.hasOwn(right, name) &&
-      equalJson((left as Record<string, unknown>)[name], (right as Record<string, unknown>)[name]),
+    (name) => Object.hasOwn(right, name) && equalJson((left as JsonObject)[name], (right as JsonObject)[name]),
   );
 }

@@ -322,8 +322,8 @@ export function withStoredTimes(next: ApiObject, live: ApiObject): ApiObject {
   const entries = next.metadata.managedFields;
   const stored = live.metadata.managedFields;
   if (!entries || !stored || entries.length !== stored.length) return next;
-  const timeless = (list: readonly ManagedFields[]): Map<string, Json> =>
-    new Map(list.map((entry) => [keyOf(entry), { ...entry, time: null } as unknown as Json]));
+  const timeless = (list: readonly ManagedFields[]): JsonObject =>
+    Object.fromEntries(list.map((entry) => [keyOf(entry), { ...entry, time: null } as unknown as Json]));
   if (!equalJson(timeless(entries), timeless(stored))) return next;
   if (!equalJson(withoutManagedFields(next), withoutManagedFields(live))) return next;
   return { ...next, metadata: { ...next.metadata, managedFields: stored } };

@@ -13,6 +13,18 @@ beforeAll(async () => {
   return () => cluster.stop();
 });
 
+describe('who owns the fields', () => {
+  it('is stored when a patch changes nothing else', async () => {
+    const created = await client.post(`${path}?fieldManager=mgr-a`, configMap('owners', { a: '1' }));
+    const operations = [{ op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Apply' }];
+    const { body } = await client.send('PATCH', `${path}/owners`, operations, {
+      'content-type': 'application/json-patch+json',
+    });
+    expect(body.metadata.resourceVersion).not.toBe(created.body.metadata.resourceVersion);
+    expect(body.metadata.managedFields).toMatchObject([{ manager: 'mgr-a', operation: 'Apply' }]);
+  });
+});
+
 describe('create', () => {
   it('fills in what only the server knows', async () => {
     const { status, body } = await client.post(`${path}?fieldManager=mgr-a`, configMap('full', { a: '1' }));
