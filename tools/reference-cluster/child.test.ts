@@ -28,7 +28,7 @@ describe('a child', () => {
   });
 
   it('is asked to end first', async () => {
-    const child = await shell('trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done');
+    const child = await shell('trap "echo bye; exit 0" TERM; echo up; while :; do /bin/sleep 0.01; done');
     await expect.poll(() => tailOfLog(child)).toBe('up');
     await child.stop(60_000);
     expect(child.howItEnded()).toBe('exit code 0');
@@ -36,7 +36,7 @@ describe('a child', () => {
   });
 
   it('is killed when it does not listen', async () => {
-    const child = await shell('trap "" TERM; echo up; while :; do sleep 0.01; done');
+    const child = await shell('trap "" TERM; echo up; while :; do /bin/sleep 0.01; done');
     await expect.poll(() => tailOfLog(child)).toBe('up');
     await child.stop(1);
     expect(child.howItEnded()).toBe('signal SIGKILL');

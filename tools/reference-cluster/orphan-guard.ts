@@ -16,7 +16,7 @@ while read -r line; do
   pids=$line
 done
 [ -n "$pids" ] && kill -9 $pids 2>/dev/null
-rm -rf "$1"
+/bin/rm -rf "$1"
 `;
 
 export function startOrphanGuard(directory: string): OrphanGuard {

@@ -404,6 +404,13 @@ describe('a broken kubeconfig names file, context and field', () => {
     await expect(load()).rejects.toThrow(problem);
   });
 
+  test('an empty extension of a cluster is passed over, as kubectl does', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Never' };
+    const text = config({ cluster: { extensions: [null] }, user: { exec: { ...exec, provideClusterInfo: true } } });
+    const kubeConfig = await loadKubeConfig({ file: 'x', env: {}, readFile: () => Promise.resolve(text) });
+    expect(await kubeConfig.connection()).toMatchObject({ server: 'https://127.0.0.1:1' });
+  });
+
   test('any other shape is a ConfigError, too', async () => {
     const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string(), fc.boolean(), fc.integer());
     const clusterFields = 'server certificate-authority-data proxy-url insecure-skip-tls-verify extensions';

@@ -269,8 +269,8 @@ class ConnectionResolver {
     const ca = await this.#pem(cluster, 'certificate-authority', 'CERTIFICATE');
     const extensions = cluster.value('extensions');
     const own = Array.isArray(extensions)
-      ? (extensions as { name?: unknown; extension?: unknown }[]).find(
-          (candidate) => candidate.name === 'client.authentication.k8s.io/exec',
+      ? (extensions as ({ name?: unknown; extension?: unknown } | null)[]).find(
+          (candidate) => candidate?.name === 'client.authentication.k8s.io/exec',
         )
       : undefined;
     return {
