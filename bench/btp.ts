@@ -15,6 +15,7 @@ import { parseManifests } from '@slipway/manifests';
 import { startReferenceCluster } from '@slipway/reference-cluster';
 import { silentLogger, startManager } from '@slipway/runtime';
 
+import { referenceVersions } from './lib/reference-versions.ts';
 import { figure, publish, ratio } from './lib/report.ts';
 import { median } from './lib/statistics.ts';
 
@@ -89,7 +90,7 @@ await publish({
   method:
     'One BtpOperator on the real API server with simulated nodes. The original polls readiness every 30 s and leftovers every 10 s, so it cannot be faster than ' +
     'that; ours reacts to events.',
-  versions: { Kubernetes: (await client.serverVersion()).gitVersion },
+  versions: await referenceVersions(cluster),
   bars: [],
   tables: [
     {

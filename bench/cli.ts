@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { makeImageContent } from '../tools/bundle/image-size.ts';
+import { cpuMs, memoryOf } from './lib/process-stats.ts';
 import { type Bar, figure, publish } from './lib/report.ts';
 import { median } from './lib/statistics.ts';
 
@@ -24,7 +25,8 @@ const idleMs = 5_000;
 interface Measured {
   readonly readyMs: number;
   readonly cpuMs: number;
-  readonly rssMiB: number | undefined;
+  /** NaN when it was not looked at. */
+  readonly memoryMb: number;
 }
 
 interface Case {
@@ -74,31 +76,17 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Processor time so far, from the kernel; it says more than the clock on a busy machine. Linux only. */
-async function cpuMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  if (stat === undefined) return Number.NaN;
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-async function rssMiB(pid: number): Promise<number | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
-  const kib = /VmRSS:\s+(\d+) kB/.exec(status ?? '')?.[1];
-  return kib === undefined ? undefined : Number(kib) / 1024;
-}
-
 async function measure({ argv, ready, from }: Case, idle: boolean): Promise<Measured> {
   const begun = performance.now();
   const child = start(argv, from);
   if (ready) await until(child, ready);
   else await once(child, 'exit');
   const readyMs = performance.now() - begun;
-  const used = await cpuMs(child.pid!);
+  const used = ready ? cpuMs(child.pid!) : Number.NaN;
   if (ready && idle) await wait(idleMs);
-  const memory = ready && idle ? await rssMiB(child.pid!) : undefined;
+  const memoryMb = ready && idle ? memoryOf(child.pid!).residentMb : Number.NaN;
   await end(child);
-  return { readyMs, cpuMs: used, rssMiB: memory };
+  return { readyMs, cpuMs: used, memoryMb };
 }
 
 const cluster: Pick<Case, 'argv' | 'ready'> = { argv: ['cluster', '--port', '0'], ready: /kubectl get namespaces/ };
@@ -140,7 +128,7 @@ try {
       figure(median(times), 'ms'),
       figure(Math.min(...times), 'ms'),
       figure(median(results.map((result) => result.cpuMs)), 'ms'),
-      figure(results[0]!.rssMiB ?? Number.NaN, 'MiB'),
+      figure(results[0]!.memoryMb, 'MB'),
     ]);
   }
   await publish({

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startReferenceCluster } from '@slipway/reference-cluster';
 
 import { bundleInto } from '../lib/bundle.ts';
+import { referenceVersions } from '../lib/reference-versions.ts';
 import { cpuMs, memoryOf } from '../lib/process-stats.ts';
 import { type Bar, figure, publish, ratio, type Table } from '../lib/report.ts';
 import { median } from '../lib/statistics.ts';
@@ -205,7 +206,7 @@ await publish({
     'The same requests (ConfigMaps of about 1 KB) from one Node process to each server in turn, over kept-alive connections; medians of ' +
     `${rounds} rounds after one to warm up. The reference is kube-apiserver with etcd (no fsync) over HTTPS with RBAC. Client and server share the machine's cores. ` +
     'The embedded server runs as one bundled file. Memory is resident memory after all the load above, 10 000 ConfigMaps on top.',
-  versions: { Kubernetes: '1.36.3', etcd: '3.6.16' },
+  versions: await referenceVersions(reference),
   bars: [
     {
       text: 'ready as a process in under 150 ms',

@@ -14,6 +14,7 @@ import { startReferenceCluster } from '@slipway/reference-cluster';
 
 import { renderKubeconfig } from '../../tools/reference-cluster/kubeconfig.ts';
 import { bundleInto } from '../lib/bundle.ts';
+import { referenceVersions } from '../lib/reference-versions.ts';
 import { goPeer, goVersion, pinnedModule } from '../lib/go-peer.ts';
 import { type Bar, figure, publish, ratio, type Table } from '../lib/report.ts';
 import { AuditLog, auditPolicy, type RequestCounts } from './audit.ts';
@@ -228,7 +229,7 @@ await publish({
     'time is from its start to its end. Requests come from the audit log, bytes from a proxy that passes TLS through. Nobody waits for health; clients do not throttle themselves ' +
     '(kubectl: its defaults). "ours" is our time divided by the one of the row.',
   versions: {
-    Kubernetes: '1.36.3',
+    ...(await referenceVersions(cluster)),
     Go: (await goVersion()).replace(/^go/, ''),
     'fluxcd/pkg/ssa': await pinnedModule('flux-ssa', 'github.com/fluxcd/pkg/ssa'),
   },

@@ -3,20 +3,27 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startChild, tailOfLog } from './child.ts';
+import { type Child, startChild, tailOfLog } from './child.ts';
 import { isAlive } from './is-alive.ts';
 
 let dir: string;
+const children: Child[] = [];
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'slipway-child-test-'));
 });
 
 afterEach(async () => {
+  // A test that fails must not leave a loop behind that runs for ever.
+  for (const child of children.splice(0)) child.kill('SIGKILL');
   await rm(dir, { recursive: true, force: true });
 });
 
-const shell = (script: string) => startChild('child', '/bin/sh', ['-c', script], join(dir, 'log'));
+async function shell(script: string): Promise<Child> {
+  const child = await startChild('child', '/bin/sh', ['-c', script], join(dir, 'log'));
+  children.push(child);
+  return child;
+}
 
 describe('a child', () => {
   it('says how it ended and what it wrote last', async () => {

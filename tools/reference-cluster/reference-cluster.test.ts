@@ -12,7 +12,8 @@ import { type ReferenceCluster, startReferenceCluster } from './start-reference-
 
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
 const found = inLane ? await ensureReferenceBinaries({ log: (line) => console.log(line) }) : undefined;
-if (found && !found.available) console.log(`SKIPPED reference lane: ${found.reason}`);
+if (!found) console.log('SKIPPED the reference cluster itself: it runs in its lane (npm run test:reference)');
+else if (!found.available) console.log(`SKIPPED reference lane: ${found.reason}`);
 const binaries = found?.available ? found : undefined;
 
 const run = promisify(execFile);

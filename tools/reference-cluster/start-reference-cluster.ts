@@ -40,6 +40,8 @@ export interface ReferenceClusterOptions {
 export interface ReferenceCluster extends AsyncDisposable {
   /** `https://127.0.0.1:port` */
   readonly url: string;
+  /** Where etcd listens, without TLS: `http://127.0.0.1:port` */
+  readonly etcdUrl: string;
   /** PEM of the authority that signed every certificate here. */
   readonly ca: string;
   /** PEM of a client certificate in the group system:masters. */
@@ -175,6 +177,7 @@ async function startOnFreePorts(
 
     return {
       url,
+      etcdUrl,
       ...credentials,
       binaries,
       dir,

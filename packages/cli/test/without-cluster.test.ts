@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { operandOperator } from '@slipway/operand';
+import { skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -179,17 +180,20 @@ describe('completion', () => {
       expect(out).toContain(word);
   });
 
-  test.skipIf(!hasBash)('bash completes with it', async () => {
-    const { out } = await call(['completion', 'bash']);
-    const complete = async (...words: string[]) => {
-      const script = `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _slipway; echo "\${COMPREPLY[*]}"`;
-      return (await promisify(execFile)('bash', ['-c', script])).stdout.trim();
-    };
-    expect(await complete('slipway', 'unin')).toBe('uninstall');
-    expect(await complete('slipway', 'run', '--leader-elect')).toBe('--leader-elect --leader-election-namespace');
-    expect(await complete('slipway', 'up', 'op')).toBe('operand');
-    expect(await complete('slipway', 'status', '-o', 'j')).toBe('json');
-  });
+  test.skipIf(skipped(!hasBash, 'completion run by bash: there is no bash here'))(
+    'bash completes with it',
+    async () => {
+      const { out } = await call(['completion', 'bash']);
+      const complete = async (...words: string[]) => {
+        const script = `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _slipway; echo "\${COMPREPLY[*]}"`;
+        return (await promisify(execFile)('bash', ['-c', script])).stdout.trim();
+      };
+      expect(await complete('slipway', 'unin')).toBe('uninstall');
+      expect(await complete('slipway', 'run', '--leader-elect')).toBe('--leader-elect --leader-election-namespace');
+      expect(await complete('slipway', 'up', 'op')).toBe('operand');
+      expect(await complete('slipway', 'status', '-o', 'j')).toBe('json');
+    },
+  );
 
   test.each(['bash', 'zsh', 'fish'])('%s reads the script without complaint', async (shell) => {
     await using folder = await temporaryFolder();

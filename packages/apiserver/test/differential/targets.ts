@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ensureReferenceBinaries, startReferenceCluster } from '@slipway/reference-cluster';
 import { startCluster, systemClock, type Clock } from '../../src/index.ts';
@@ -41,7 +40,7 @@ export async function referenceTarget({ controllers = 'none' }: CaseGroup): Prom
     cert: cluster.adminCert,
     key: cluster.adminKey,
     settleMs: 300,
-    compact: () => compactEtcd(cluster.pids['etcd']!),
+    compact: () => compactEtcd(cluster.etcdUrl),
   });
   // What the server creates for itself comes a moment after it is ready.
   for (let round = 0; round < 100; round += 1) {
@@ -63,11 +62,7 @@ export async function referenceTarget({ controllers = 'none' }: CaseGroup): Prom
 }
 
 /** Through the JSON form of etcd's API, which needs no client. */
-async function compactEtcd(pid: number): Promise<void> {
-  const option = '--advertise-client-urls=';
-  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
-  const url = words.find((word) => word.startsWith(option))?.slice(option.length);
-  if (!url) throw new Error(`process ${pid} does not say where etcd listens`);
+async function compactEtcd(url: string): Promise<void> {
   using etcd = new Target({ url, settleMs: 0, compact: () => Promise.resolve() });
   const call = async (path: string, body: object) => {
     const answer = await etcd.send({ method: 'POST', path, headers: {}, body: JSON.stringify(body) });
