@@ -10,11 +10,18 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   'btp-manager': ['kube', 'runtime', 'manifests'],
   apiserver: [],
   testing: ['apiserver', 'kube', 'runtime', 'reference-cluster'],
-  cli: ['kube', 'runtime', 'manifests', 'operand', 'btp-manager', 'apiserver'],
+  // It finds the operators and names none.
+  cli: ['kube', 'runtime', 'manifests', 'apiserver'],
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */
 export const testOnly: readonly string[] = ['testing', 'apiserver', 'reference-cluster'];
+
+/** What the tests of one package may use besides. */
+export const testArrows: Readonly<Record<string, readonly string[]>> = {
+  // An operator to show the commands with.
+  cli: ['operand'],
+};
 
 /** Pictures the arrows as a Mermaid graph for `docs/architecture.md`. */
 export function mermaid(): string {

@@ -1,6 +1,6 @@
 import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { operatorPackages, type OperatorPackage } from '@slipway/cli';
+import { findPackages, type SlipwayPackage } from '@slipway/cli';
 import { build, type Plugin } from 'esbuild';
 
 import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
@@ -10,8 +10,8 @@ const root = resolve(import.meta.dirname, '..', '..');
 export interface BundleOptions {
   /** Where the bundle goes. Default `dist` in the repository. */
   readonly directory?: string;
-  /** Default: every package that describes an operator, by the rule of `slipway` itself. */
-  readonly operators?: readonly OperatorPackage[];
+  /** Default: every package that brings an operator or commands, by the rule of `slipway` itself. */
+  readonly packages?: readonly SlipwayPackage[];
 }
 
 export interface Bundle {
@@ -22,12 +22,12 @@ export interface Bundle {
 /** Makes `slipway.mjs`: the command, the embedded API server and all operators in one file. What operators read at run time lies beside it, in `operators/<package>/manifests`. */
 export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
   const directory = options.directory ?? join(root, 'dist');
-  const operators = options.operators ?? (await operatorPackages(join(root, 'packages')));
+  const packages = options.packages ?? (await findPackages(join(root, 'packages')));
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const file = join(directory, 'slipway.mjs');
   await mkdir(directory, { recursive: true });
   await build({
-    stdin: { contents: entry(operators, version), resolveDir: root, sourcefile: 'slipway.ts', loader: 'ts' },
+    stdin: { contents: entry(packages, version), resolveDir: root, sourcefile: 'slipway.ts', loader: 'ts' },
     outfile: file,
     bundle: true,
     platform: 'node',
@@ -41,21 +41,30 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     banner: {
       js: "#!/usr/bin/env node\nimport{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [ownFolders(operators), builtinsOnDemand(), narrowUndici()],
+    plugins: [ownFolders(packages), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
-  await copyManifests(operators, directory);
+  await copyManifests(packages, directory);
   return { file, bytes: (await stat(file)).size };
 }
 
-function entry(operators: readonly OperatorPackage[], version: string): string {
-  const names = operators.map((_operator, index) => `operator${index}`);
+/** Everything is in the file; each command and the operators are evaluated when they are first asked for. */
+function entry(packages: readonly SlipwayPackage[], version: string): string {
+  const load = (module: string, exported: string) => `(await import(${JSON.stringify(module)})).${exported}`;
+  const commands = packages.flatMap((each) => each.commands);
+  const operators = packages.flatMap((each) => each.operator ?? []);
   return [
     "import { inOrder, runProcess } from '@slipway/cli';",
-    ...operators.map(
-      ({ entry: path, exported }, index) => `import { ${exported} as ${names[index]} } from ${JSON.stringify(path)};`,
+    'const commands = [',
+    ...commands.map(
+      ({ name, summary, module }) =>
+        `  { name: ${JSON.stringify(name)}, summary: ${JSON.stringify(summary)}, load: async () => ${load(module, 'command')} },`,
     ),
-    `await runProcess(inOrder([${names.join(', ')}]), ${JSON.stringify(version)});`,
+    '];',
+    'const operators = async () => inOrder([',
+    ...operators.map(({ module, exported }) => `  ${load(module, exported)},`),
+    ']);',
+    `await runProcess({ version: ${JSON.stringify(version)}, commands, operators });`,
   ].join('\n');
 }
 
@@ -63,11 +72,11 @@ function entry(operators: readonly OperatorPackage[], version: string): string {
  * In the bundle every module lies in the bundle's folder. Operators find their manifests relative to their sources, so there
  * their `import.meta.dirname` is where the source would be in a copy of the package under `operators/`.
  */
-function ownFolders(operators: readonly OperatorPackage[]): Plugin {
+function ownFolders(packages: readonly SlipwayPackage[]): Plugin {
   return {
     name: 'own-folders',
     setup(builder) {
-      for (const { folder } of operators) {
+      for (const { folder } of packages) {
         const sources = new RegExp(`^${RegExp.escape(join(folder, 'src'))}.*\\.ts$`);
         builder.onLoad({ filter: sources }, async ({ path }) => {
           const text = await readFile(path, 'utf8');
@@ -83,10 +92,10 @@ function ownFolders(operators: readonly OperatorPackage[]): Plugin {
   };
 }
 
-async function copyManifests(operators: readonly OperatorPackage[], directory: string): Promise<void> {
+async function copyManifests(packages: readonly SlipwayPackage[], directory: string): Promise<void> {
   const target = join(directory, 'operators');
   await rm(target, { recursive: true, force: true });
-  for (const { folder } of operators) {
+  for (const { folder } of packages) {
     const source = join(folder, 'manifests');
     const present = await stat(source).catch(() => undefined);
     if (present?.isDirectory()) await cp(source, join(target, basename(folder), 'manifests'), { recursive: true });

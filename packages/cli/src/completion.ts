@@ -20,7 +20,7 @@ interface CompletedOption {
   readonly choices: readonly string[];
 }
 
-/** The completion script of a shell. `words` are the arguments of each command, by its name. */
+/** The completion script of a shell. `words` are what an argument can be, by its name. */
 export function completionScript(
   program: Command,
   shell: Shell,
@@ -29,8 +29,11 @@ export function completionScript(
   const commands = program.commands.map((command) => ({
     name: command.name(),
     description: command.description(),
-    options: command.options.map(completed),
-    words: words[command.name()] ?? [],
+    options: [command, ...command.commands].flatMap((each) => each.options).map(completed),
+    words: [
+      ...command.commands.map((below) => below.name()),
+      ...command.registeredArguments.flatMap((argument) => words[argument.name()] ?? argument.argChoices ?? []),
+    ],
   }));
   switch (shell) {
     case 'bash':
@@ -104,11 +107,12 @@ function valueFlags(commands: readonly CompletedCommand[]): string[] {
 
 function zsh(commands: readonly CompletedCommand[]): string {
   const cases = commands.map((command) => {
-    const specs = command.options.map((option) => {
+    const specs = command.options.flatMap((option) => {
       const value = option.takesValue
         ? `:value:${option.choices.length > 0 ? `(${option.choices.join(' ')})` : '_files'}`
         : '';
-      return `        '${option.long}[${quoted(option.description)}]${value}'`;
+      const alias = option.short?.startsWith('--') ? [option.short] : [];
+      return [option.long, ...alias].map((name) => `        '${name}[${quoted(option.description)}]${value}'`);
     });
     const rest = command.words.length > 0 ? [`        '*:argument:(${command.words.join(' ')})'`] : [];
     return `      ${command.name})\n        _arguments \\\n${[...specs, ...rest].join(' \\\n')}\n        ;;`;
@@ -155,7 +159,11 @@ function fish(commands: readonly CompletedCommand[]): string {
           ? ` -x -a "${option.choices.join(' ')}"`
           : ' -r'
         : '';
-      const short = option.short ? ` -s ${option.short.slice(1)}` : '';
+      const short = !option.short
+        ? ''
+        : option.short.startsWith('--')
+          ? ` -l ${option.short.slice(2)}`
+          : ` -s ${option.short.slice(1)}`;
       lines.push(`${within} -l ${option.long.slice(2)}${short}${value} -d ${fishText(option.description)}`);
     }
     if (command.words.length > 0) lines.push(`${within} -a "${command.words.join(' ')}"`);

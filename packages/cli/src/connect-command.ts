@@ -1,29 +1,18 @@
 import {
+  CommandError,
   connect,
+  exitCodes,
   findConnection,
   isForbidden,
   isUnauthorized,
   KubeError,
-  type Client,
-  type Transport,
+  type Terminal,
+  type ConnectedCluster,
 } from '@slipway/kube';
 
-import { CliError, exitCodes } from './cli-error.ts';
-import type { Terminal } from './terminal.ts';
-
 export interface ConnectionFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-}
-
-export interface ConnectedCluster extends AsyncDisposable {
-  readonly client: Client;
-  readonly transport: Transport;
-  readonly namespace: string;
-  /** Another transport, for what must not wait behind anything else. Closed with the cluster. */
-  openTransport(): Transport;
-  /** Where the configuration came from, for people. */
-  readonly origin: string;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
 }
 
 /** The cluster a command works on: `--kubeconfig`, `$KUBECONFIG`, the default file, or the pod's own. Fails at once when it does not answer. */
@@ -33,7 +22,7 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
     ...(flags.context ? { context: flags.context } : {}),
     env: terminal.env,
   }).catch((error: unknown) => {
-    throw new CliError(firstLine(error), {
+    throw new CommandError(firstLine(error), {
       hint: 'name a kubeconfig with --kubeconfig FILE, or try `slipway up` for a cluster of your own',
       exitCode: exitCodes.unreachable,
       cause: error,
@@ -56,15 +45,15 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
   };
 }
 
-function unreachable(error: unknown, server: string): CliError {
+function unreachable(error: unknown, server: string): CommandError {
   if (isUnauthorized(error))
-    return new CliError(`${server} does not accept these credentials`, {
+    return new CommandError(`${server} does not accept these credentials`, {
       hint: 'check the user of the kubeconfig context',
       exitCode: exitCodes.notAllowed,
       cause: error,
     });
-  if (isForbidden(error)) return new CliError(firstLine(error), { exitCode: exitCodes.notAllowed, cause: error });
-  return new CliError(`${server} does not answer: ${firstLine(error)}`, {
+  if (isForbidden(error)) return new CommandError(firstLine(error), { exitCode: exitCodes.notAllowed, cause: error });
+  return new CommandError(`${server} does not answer: ${firstLine(error)}`, {
     hint: 'is the cluster running, and is this the right context?',
     exitCode: exitCodes.unreachable,
     cause: error,

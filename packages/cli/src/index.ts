@@ -1,7 +1,6 @@
-export { exitCodes } from './cli-error.ts';
 export { installObjects, workloadObjects, type InstallOptions } from './install-objects.ts';
-export { findOperators, inOrder, operatorPackages, type OperatorPackage } from './operators.ts';
+export { findCommands, findOperators, findPackages, inOrder, type SlipwayPackage } from './packages.ts';
 export { rbacObjects, type RbacOptions } from './permissions.ts';
 export { runSlipway } from './program.ts';
 export { runProcess } from './run-process.ts';
-export type { Terminal } from './terminal.ts';
+export type { FoundCommand, Installation } from './slipway-command.ts';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 // Before anything large is loaded: from the second start on, sources are neither stripped nor compiled again.
 enableCompileCache();
 
-const [{ findOperators }, { runProcess }, manifest] = await Promise.all([
-  import('./operators.ts'),
+const [{ findCommands, findOperators }, { runProcess }, manifest] = await Promise.all([
+  import('./packages.ts'),
   import('./run-process.ts'),
   readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
 ]);
 const { version } = JSON.parse(manifest) as { version: string };
-await runProcess(await findOperators(), version);
+await runProcess({ version, commands: await findCommands(), operators: () => findOperators() });

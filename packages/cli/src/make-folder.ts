@@ -1,13 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-
-import { CliError } from './cli-error.ts';
+import { CommandError } from '@slipway/kube';
 
 /** Makes a folder and those above it. What stands in the way is an error with a hint. */
 export async function makeFolder(path: string, hint: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
   } catch (error) {
-    throw new CliError(`cannot write to ${path}: ${reason(await plainError(path, error))}`, { hint, cause: error });
+    throw new CommandError(`cannot write to ${path}: ${reason(await plainError(path, error))}`, { hint, cause: error });
   }
 }
 

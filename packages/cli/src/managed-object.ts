@@ -1,16 +1,18 @@
 import {
-  findCondition,
-  keyText,
-  keyOf,
   type Client,
-  type DefinedKind,
   type DeepReadonly,
-  type KubeObject,
+  type DefinedKind,
+  findCondition,
   isNotFound,
+  keyOf,
+  keyText,
+  type KubeObject,
+  type Style,
+  styled,
+  type Terminal,
 } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
-import { styled, type Style, type Terminal } from './terminal.ts';
 import { ageText, type Column } from './view/table.ts';
 
 /** One object of an operator, as `slipway status` shows it. */

@@ -1,12 +1,11 @@
-import { systemClock, systemRandom } from '@slipway/kube';
-import type { OperatorDescription } from '@slipway/runtime';
+import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/kube';
+import { text } from 'node:stream/consumers';
 
-import { exitCodes } from './cli-error.ts';
 import { runSlipway } from './program.ts';
-import type { Terminal } from './terminal.ts';
+import type { Installation } from './slipway-command.ts';
 
-/** Runs the command line of this process with these operators, and leaves its exit code. */
-export async function runProcess(operators: readonly OperatorDescription[], version: string): Promise<void> {
+/** Runs the command line of this process, and leaves its exit code. */
+export async function runProcess(installation: Omit<Installation, 'terminal'>): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -24,9 +23,8 @@ export async function runProcess(operators: readonly OperatorDescription[], vers
   const alive = setInterval(() => undefined, 60_000);
   try {
     process.exitCode = await runSlipway(process.argv.slice(2), {
+      ...installation,
       terminal: processTerminal(stop.signal),
-      operators,
-      version,
     });
   } finally {
     clearInterval(alive);
@@ -36,8 +34,9 @@ export async function runProcess(operators: readonly OperatorDescription[], vers
 function processTerminal(signal: AbortSignal): Terminal {
   const interactive = process.stdout.isTTY === true;
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (written) => void process.stdout.write(written),
+    err: (written) => void process.stderr.write(written),
+    readInput: () => text(process.stdin),
     interactive,
     colours: interactive && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
     columns: () => process.stdout.columns ?? 120,

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { OperatorFlag, OperatorSettings } from '@slipway/runtime';
+import { CommandError, exitCodes } from '@slipway/kube';
 import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
-
-import { CliError, exitCodes } from './cli-error.ts';
 
 /** Values from a configuration file, by flag name. */
 export type SettingsFile = Readonly<Record<string, string>>;
@@ -20,26 +18,41 @@ export interface Setting {
 /** The key that stands for the operators named on the command line. */
 export const operatorsKey = 'operators';
 
-/** Flags that are about one call: neither the environment nor a file may give them. */
-const oncePerCall: ReadonlySet<string> = new Set(['config', 'file', 'write', 'force', 'help', 'version']);
-/** Options marked by {@link perCall}. */
-const marked = new WeakSet<Option>();
+/** Where a flag may come from besides the command line. */
+interface OptionSources {
+  /** Environment variables, the strongest first. */
+  readonly variables: readonly string[];
+  /** Keys of a file. */
+  readonly keys: readonly string[];
+}
 
-/** Marks an option as one that only the command line may give. */
-export function perCall(option: Option): Option {
-  marked.add(option);
+const sourcesByOption = new WeakMap<Option, OptionSources>();
+
+/** Says where an option may come from; without anything, only from the command line. */
+export function withSources(option: Option, sources: OptionSources): Option {
+  sourcesByOption.set(option, sources);
   return option;
 }
 
-/** The environment variable of a flag. */
-export function environmentName(flag: { name: string; env?: string }): string {
-  return flag.env ?? `SLIPWAY_${flag.name.toUpperCase().replaceAll('-', '_')}`;
+/** Where an option may come from. Default: the variable and the key of its name. */
+export function sourcesOf(option: Option): OptionSources {
+  const name = flagName(option);
+  return sourcesByOption.get(option) ?? { variables: [environmentName(name)], keys: [name] };
 }
 
-/** Reads a YAML map of flag → value. `known` are the flags there are. */
-export async function readSettingsFile(path: string, cwd: string, known: ReadonlySet<string>): Promise<SettingsFile> {
+/** The environment variable of a flag that names none itself. */
+export function environmentName(flag: string): string {
+  return `SLIPWAY_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** Reads a YAML map of flag → value. `unknown` picks the names that are no flag of any command. */
+export async function readSettingsFile(
+  path: string,
+  cwd: string,
+  unknown: (names: readonly string[]) => Promise<readonly string[]>,
+): Promise<SettingsFile> {
   const wrong = (message: string, cause?: unknown) =>
-    new CliError(`${path}: ${message}`, {
+    new CommandError(`${path}: ${message}`, {
       hint: 'the file is a map from flag names without dashes to values, such as `port: 0`',
       exitCode: exitCodes.usage,
       cause,
@@ -52,15 +65,14 @@ export async function readSettingsFile(path: string, cwd: string, known: Readonl
   }
   if (content === null || content === undefined) return {};
   if (typeof content !== 'object' || Array.isArray(content)) throw wrong('is not a map');
+  const [stranger] = await unknown(Object.keys(content));
+  if (stranger !== undefined) throw wrong(`there is no setting '${stranger}'`);
   const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(content)) {
-    if (!known.has(name)) throw wrong(`there is no setting '${name}'`);
-    values[name] = settingText(name, value, wrong);
-  }
+  for (const [name, value] of Object.entries(content)) values[name] = settingText(name, value, wrong);
   return values;
 }
 
-function settingText(name: string, value: unknown, wrong: (message: string) => CliError): string {
+function settingText(name: string, value: unknown, wrong: (message: string) => CommandError): string {
   if (name === operatorsKey && Array.isArray(value) && value.every((item) => typeof item === 'string'))
     return value.join(',');
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -70,15 +82,11 @@ function settingText(name: string, value: unknown, wrong: (message: string) => C
 /** The flags a file may hold: those of all commands. */
 export function settableFlags(program: Command): ReadonlySet<string> {
   const names = new Set([operatorsKey]);
-  for (const command of program.commands) {
-    for (const option of command.options) if (isSettable(option)) names.add(flagName(option));
+  for (const command of [program, ...program.commands]) {
+    for (const option of command.options) for (const key of sourcesOf(option).keys) names.add(key);
+    if (command !== program) for (const name of settableFlags(command)) names.add(name);
   }
   return names;
-}
-
-/** Whether the environment and a file may give it. */
-export function isSettable(option: Option): boolean {
-  return !oncePerCall.has(flagName(option)) && !marked.has(option);
 }
 
 function flagName(option: Option): string {
@@ -90,7 +98,6 @@ export interface SettingsSources {
   readonly file: SettingsFile;
   /** How the file is called, for people. */
   readonly fileName: string;
-  readonly operatorFlags: readonly OperatorFlag[];
 }
 
 /** Gives a command the values its command line left open: environment, then file, then default. Returns what is in force. */
@@ -100,11 +107,11 @@ export function settle(command: Command, sources: SettingsSources): Setting[] {
     const name = flagName(option);
     const key = option.attributeName();
     const source = command.getOptionValueSource(key);
-    if (isSettable(option) && source !== 'cli') {
-      const variable = environmentName(sources.operatorFlags.find((flag) => flag.name === name) ?? { name });
+    if (source !== 'cli') {
+      const { variables, keys } = sourcesOf(option);
       const found = [
-        { value: sources.env[variable], from: variable },
-        { value: sources.file[name], from: sources.fileName },
+        ...variables.map((variable) => ({ value: sources.env[variable], from: variable })),
+        ...keys.map((each) => ({ value: sources.file[each], from: sources.fileName })),
       ].find((candidate) => candidate.value !== undefined && candidate.value !== '');
       if (found) {
         command.setOptionValueWithSource(key, parsed(option, found.value!, found.from), 'config');
@@ -124,7 +131,7 @@ export function settle(command: Command, sources: SettingsSources): Setting[] {
 }
 
 function parsed(option: Option, text: string, from: string): unknown {
-  const wrong = (what: string) => new CliError(`${from}: ${what}, not '${text}'`, { exitCode: exitCodes.usage });
+  const wrong = (what: string) => new CommandError(`${from}: ${what}, not '${text}'`, { exitCode: exitCodes.usage });
   if (option.isBoolean() || option.negate) {
     // `no-wait: true` makes `wait` false.
     if (text === 'true' || text === '1') return !option.negate;
@@ -139,7 +146,7 @@ function parsed(option: Option, text: string, from: string): unknown {
 /** The operators a command works on when its command line names none. */
 export function namedOperators(names: readonly string[], sources: SettingsSources): { names: string[]; from: string } {
   if (names.length > 0) return { names: [...names], from: 'command line' };
-  const variable = environmentName({ name: operatorsKey });
+  const variable = environmentName(operatorsKey);
   const fromEnv = sources.env[variable];
   const text = fromEnv || sources.file[operatorsKey];
   if (!text) return { names: [], from: 'default' };
@@ -150,22 +157,4 @@ export function namedOperators(names: readonly string[], sources: SettingsSource
       .filter(Boolean),
     from: fromEnv ? variable : sources.fileName,
   };
-}
-
-/** What operators are given: their flags as text. */
-export function operatorSettings(
-  flags: readonly OperatorFlag[],
-  values: Readonly<Record<string, unknown>>,
-  env: Readonly<Record<string, string | undefined>>,
-): OperatorSettings {
-  const texts: Record<string, string | undefined> = {};
-  for (const flag of flags) {
-    const value = values[camel(flag.name)] ?? flag.default;
-    if (value !== undefined) texts[flag.name] = String(value);
-  }
-  return { flags: texts, env };
-}
-
-function camel(name: string): string {
-  return name.replace(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-import { findOperators } from '../src/operators.ts';
+import { findOperators } from '../src/packages.ts';
 import { deployFiles, generatedFolders } from '../tools/deploy-files.ts';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');

@@ -3,6 +3,7 @@ import { operandOperator } from '@slipway/operand';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { findCommands } from '../src/packages.ts';
 import { commandLine } from '../src/program.ts';
 import { Call, call, servedCluster, terminalFor, type ServedCluster } from './kit.ts';
 
@@ -16,7 +17,14 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 };
 const object = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: default }\n';
 
-const table = commandLine({ terminal: terminalFor(), operators: [operandOperator], version: '9.9.9' }).commands;
+/** Without what the operator adds: each of its flags is the operator's to test. */
+const operators = [{ ...operandOperator, flags: [], permissionVariants: [] }];
+const { commands: table } = await commandLine({
+  terminal: terminalFor(),
+  version: '9.9.9',
+  commands: await findCommands(),
+  operators: async () => operators,
+});
 const flagsOf = (command: Command) => command.options.map((option) => option.long!);
 const everywhere = new Set(['--config', '--verbose']);
 
@@ -150,7 +158,7 @@ describe('flags', () => {
 
 describe.each(table.map((command) => [command.name(), command] as const))('%s', (name, command) => {
   test('--help lists exactly its flags', async () => {
-    const { out } = await call([name, '--help'], { columns: 300 });
+    const { out } = await call([name, '--help'], { columns: 300, operators });
     const listed = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag!);
     expect(listed.sort()).toEqual([...flagsOf(command), '--help'].sort());
   });

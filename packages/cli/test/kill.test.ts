@@ -5,7 +5,7 @@ import { startCluster } from '@slipway/apiserver';
 import { createClient, isConditionTrue, keyOf, keyText, systemClock } from '@slipway/kube';
 import { expect, test } from 'vitest';
 
-import { findOperators } from '../src/operators.ts';
+import { findOperators } from '../src/packages.ts';
 import { temporaryFolder } from './kit.ts';
 
 const soak = process.env['SLIPWAY_SOAK'] === '1';

@@ -2,18 +2,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster, type Cluster, type ClusterOptions } from '@slipway/apiserver';
-import { createClient, systemClock, systemRandom, type Client } from '@slipway/kube';
+import { type Client, createClient, systemClock, systemRandom, type Terminal } from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import { findCommands } from '../src/packages.ts';
 import { runSlipway } from '../src/program.ts';
-import type { Terminal } from '../src/terminal.ts';
 
 export interface CallOptions {
   /** Default: the Operand operator alone. */
   readonly operators?: readonly OperatorDescription[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** What is piped into it. Default: nothing. */
+  readonly input?: string;
   /** Default false: piped. */
   readonly interactive?: boolean;
   /** Default false. */
@@ -24,11 +26,14 @@ export interface CallOptions {
   readonly heard?: (text: string) => void;
 }
 
+const commands = await findCommands();
+
 /** A terminal nobody looks at. */
 export function terminalFor(options: CallOptions = {}): Terminal {
   return {
     out: () => undefined,
     err: () => undefined,
+    readInput: async () => options.input ?? '',
     interactive: options.interactive ?? false,
     colours: options.colours ?? false,
     columns: () => options.columns ?? 120,
@@ -62,10 +67,12 @@ export class Call {
       signal: this.#stop.signal,
     };
     const operators = options.operators ?? [operandOperator];
-    this.code = runSlipway(argv, { terminal, operators, version: '9.9.9' }).finally(() => {
-      this.#ended = true;
-      for (const look of this.#waiting) look();
-    });
+    this.code = runSlipway(argv, { terminal, version: '9.9.9', commands, operators: async () => operators }).finally(
+      () => {
+        this.#ended = true;
+        for (const look of this.#waiting) look();
+      },
+    );
   }
 
   /** Ctrl-C. */

@@ -64,7 +64,7 @@ describe('help', () => {
       flags: [{ name: 'pace', description: 'How fast.', default: '5s', type: 'duration' as const }],
     };
     const { out } = await call(['run', '--help'], { operators: [operator], columns: 200 });
-    expect(out).toMatch(/--pace <duration>\s+How fast\. \(SLIPWAY_PACE, default: 5s\)/);
+    expect(out).toMatch(/--pace, --operand-pace <duration>\s+How fast\. \(SLIPWAY_PACE, default: 5s\)/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-import { findOperators } from '../src/operators.ts';
+import { findOperators } from '../src/packages.ts';
 import { deployFiles, generatedFolders } from './deploy-files.ts';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');

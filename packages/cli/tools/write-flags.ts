@@ -1,9 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { findOperators } from '../src/operators.ts';
 import { withFlagTables } from './flag-tables.ts';
 
 /** Writes the tables of flags in `docs/cli.md`. */
 const file = resolve(import.meta.dirname, '..', '..', '..', 'docs', 'cli.md');
-await writeFile(file, withFlagTables(await readFile(file, 'utf8'), await findOperators()));
+await writeFile(file, await withFlagTables(await readFile(file, 'utf8')));

@@ -1,6 +1,7 @@
-import type { DefinedKind, PolicyRule } from '@slipway/kube';
+import type { DefinedKind, KubeObject, PolicyRule } from '@slipway/kube';
 
 import type { Controller } from './controller/controller.ts';
+import type { WebhookDefinition } from './webhooks/webhook.ts';
 
 /**
  * What an operator package says about itself. The command line, the CRD and RBAC generators, the chart and the documentation
@@ -17,6 +18,12 @@ export interface OperatorDescription {
   readonly kinds: readonly DefinedKind[];
   /** Exactly what it needs on the cluster, beyond what every manager needs (leases, events). */
   readonly permissions: readonly PolicyRule[];
+  /** Other sets of permissions it can work with; `slipway rbac` has a flag for each. Default: none. */
+  readonly permissionVariants?: readonly PermissionVariant[];
+  /** Admission and conversion webhooks. The manager serves and registers them wherever the operator runs. Default: none. */
+  readonly webhooks?: readonly WebhookDefinition[];
+  /** ValidatingAdmissionPolicies and their bindings, applied together with its CRDs. Default: none. */
+  readonly policies?: readonly KubeObject[];
   /** Its settings. Default: none. */
   readonly flags?: readonly OperatorFlag[];
   /** Objects that show it at work. `slipway up` applies them in order. */
@@ -31,6 +38,7 @@ export interface OperatorDescription {
   controllers(settings: OperatorSettings): readonly Controller[];
 }
 
+/** A setting. It is typed `--<operator>-<name>`, or `--<name>` where nothing else is called so. */
 export interface OperatorFlag {
   /** Without dashes, such as `chart-namespace`. The environment variable is `SLIPWAY_<NAME>` in capitals unless `env` says otherwise. */
   readonly name: string;
@@ -39,6 +47,17 @@ export interface OperatorFlag {
   /** As text; durations in Go's form. Absent: no value. */
   readonly default?: string;
   readonly type: 'string' | 'boolean' | 'duration' | 'integer';
+}
+
+/** Permissions in place of the usual ones, such as the small role of an operator that impersonates others. */
+export interface PermissionVariant {
+  /** Without dashes, such as `impersonate`. Typed as the operator's flags are. */
+  readonly name: string;
+  readonly description: string;
+  /** How the help calls its value, such as `dir`. Absent: it takes none. */
+  readonly value?: string;
+  /** The rules. `value` is as typed, empty when it takes none. */
+  permissions(value: string): readonly PolicyRule[] | Promise<readonly PolicyRule[]>;
 }
 
 /** Values of an operator's flags by name, as text. */

@@ -1,21 +1,34 @@
 import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
 import { keepProcessLean, startCluster, type Cluster } from '@slipway/apiserver';
 import { parse } from 'yaml';
 
-import { CliError, exitCodes } from '../cli-error.ts';
 import { DiskNotice, diskProblem } from '../disk-notice.ts';
 import { makeFolder, reason } from '../make-folder.ts';
-import { styled, type Terminal } from '../terminal.ts';
 import { aborted } from './aborted.ts';
-import type { CommandContext } from './context.ts';
+import { slipwayCommand } from '../slipway-command.ts';
 
 export interface ClusterFlags {
-  readonly port?: number;
-  readonly data?: string;
-  readonly kubeconfig?: string;
+  readonly port: number | undefined;
+  readonly data: string | undefined;
+  readonly kubeconfig: string | undefined;
 }
+
+/** The flags of whoever starts an embedded cluster. */
+export const clusterFlags = {
+  port: {
+    type: 'integer',
+    value: 'number',
+    least: 0,
+    most: 65_535,
+    summary: 'port of the API server (default: 16443, or a free one when that is taken)',
+  },
+  data: { type: 'string', value: 'dir', summary: 'keep the cluster here (default: in memory)' },
+  // Not from a file: `kubeconfig: ~/.kube/config` there means the one to read, and this one is written.
+  kubeconfig: { type: 'string', value: 'file', summary: 'where to write the kubeconfig', perCall: true },
+} as const;
 
 /** Where the embedded cluster listens when nobody says; another free port is taken when it is in use. */
 const usualPort = 16_443;
@@ -68,7 +81,13 @@ export async function startEmbedded(
 }
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
-export async function clusterCommand({ terminal }: CommandContext, flags: ClusterFlags): Promise<void> {
+export const command = slipwayCommand({
+  flags: clusterFlags,
+  examples: [{ line: 'slipway cluster --port 0 --kubeconfig ./kubeconfig' }],
+  run: ({ terminal, flags }) => serveCluster(terminal, flags),
+});
+
+async function serveCluster(terminal: Terminal, flags: ClusterFlags): Promise<void> {
   keepProcessLean();
   const embedded = await startEmbedded(terminal, flags, (line) => terminal.err(`${line}\n`));
   const { cluster, kubeconfigFile } = embedded;
@@ -98,7 +117,7 @@ async function placeKubeconfig(
   if (flags.kubeconfig !== undefined) await refuseForeign(file);
   await makeFolder(dirname(file), 'choose another place with --kubeconfig FILE');
   await cluster.writeKubeconfig(file).catch((error: unknown) => {
-    throw new CliError(`cannot write ${file}: ${reason(error)}`, {
+    throw new CommandError(`cannot write ${file}: ${reason(error)}`, {
       hint: 'choose another place with --kubeconfig FILE',
       cause: error,
     });
@@ -110,7 +129,7 @@ async function placeKubeconfig(
 async function refuseForeign(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined || text.trim() === '' || isOurs(text)) return;
-  throw new CliError(`${file} exists and is not from slipway; it is left as it is`, {
+  throw new CommandError(`${file} exists and is not from slipway; it is left as it is`, {
     hint: 'name a file that may be written with --kubeconfig FILE',
     exitCode: exitCodes.usage,
   });
@@ -137,7 +156,7 @@ async function choosePort(wanted: number | undefined): Promise<number> {
   const problem = await tryPort(wanted ?? usualPort);
   if (problem === undefined) return wanted ?? usualPort;
   if (wanted === undefined) return 0;
-  throw new CliError(
+  throw new CommandError(
     problem.code === 'EADDRINUSE' ? `port ${wanted} is in use` : `port ${wanted}: ${reason(problem)}`,
     {
       hint: 'choose another with --port N; --port 0 takes any free one',
@@ -157,7 +176,7 @@ function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {
 /** What went wrong with the folder of a cluster, for its user. */
 export function storageProblem(error: unknown, dataDir: string | undefined): unknown {
   if (dataDir === undefined) return error;
-  return new CliError(`cannot keep the cluster in ${dataDir}: ${diskProblem(error) ?? reason(error)}`, {
+  return new CommandError(`cannot keep the cluster in ${dataDir}: ${diskProblem(error) ?? reason(error)}`, {
     hint: 'is the disk full, read-only, or is another slipway using the folder?',
     cause: error,
   });

@@ -1,9 +1,18 @@
-import { CliError, exitCodes } from '../cli-error.ts';
-import { styled } from '../terminal.ts';
-import type { CommandContext } from './context.ts';
+import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
+import type { OperatorDescription } from '@slipway/runtime';
+
+import { slipwayCommand } from '../slipway-command.ts';
 
 /** `slipway explain`: what a condition reason means and what to do about it. */
-export function explainCommand({ terminal, operators }: CommandContext, reason: string): void {
+export const command = slipwayCommand({
+  arguments: [{ name: 'reason', summary: 'such as Waiting or MissingSecret', required: true }],
+  examples: [{ line: 'slipway explain Waiting' }],
+  async run({ terminal, operators, args: [reason = ''] }) {
+    explain(terminal, await operators(), reason);
+  },
+});
+
+function explain(terminal: Terminal, operators: readonly OperatorDescription[], reason: string): void {
   const found = operators.flatMap((operator) =>
     operator.reasons
       .filter((row) => row.reason.toLowerCase() === reason.toLowerCase())
@@ -13,7 +22,7 @@ export function explainCommand({ terminal, operators }: CommandContext, reason: 
     const near = [...new Set(operators.flatMap((operator) => operator.reasons.map((row) => row.reason)))].filter(
       (name) => name.toLowerCase().includes(reason.toLowerCase().slice(0, 4)),
     );
-    throw new CliError(`no operator gives the reason '${reason}'`, {
+    throw new CommandError(`no operator gives the reason '${reason}'`, {
       hint:
         near.length > 0
           ? `did you mean ${near.join(', ')}?`

@@ -1,4 +1,13 @@
-import { Namespace, type KubeObject } from '@slipway/kube';
+import {
+  CommandError,
+  exitCodes,
+  type ConnectedCluster,
+  type KubeObject,
+  Namespace,
+  styled,
+  type Terminal,
+  yamlStream,
+} from '@slipway/kube';
 import {
   annotations,
   AppliedMemo,
@@ -12,38 +21,39 @@ import {
   waitingText,
   type SetResult,
 } from '@slipway/manifests';
-import type { OperatorDescription } from '@slipway/runtime';
-import { stringify } from 'yaml';
 
-import { CliError, exitCodes } from '../cli-error.ts';
-import { connectCluster, type ConnectedCluster, type ConnectionFlags } from '../connect-command.ts';
 import { defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
 import { findInstalled, installMembership } from '../installed-set.ts';
-import { styled, type Terminal } from '../terminal.ts';
 import { writeLine } from '../view/write-line.ts';
-import { waitUntilDone } from '../waiting.ts';
-import type { CommandContext } from './context.ts';
+import { defaultTimeoutMs, timeoutFlag, waitUntilDone } from '../waiting.ts';
+import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
 
-export interface InstallFlags extends ConnectionFlags {
-  readonly namespace?: string;
-  readonly image?: string;
-  readonly replicas?: number;
-  /** Milliseconds. Default 5 minutes. */
-  readonly timeout?: number;
-  /** Default true. */
-  readonly wait?: boolean;
-  readonly print?: boolean;
-}
-
-const defaultTimeoutMs = 300_000;
+const installFlags = {
+  namespace: { type: 'string', value: 'name', summary: 'where it runs (default: slipway-system)' },
+  image: { type: 'string', value: 'name', summary: 'image to run (default: slipway with the version of this command)' },
+  replicas: {
+    type: 'integer',
+    value: 'number',
+    least: 0,
+    summary: 'how many pods; one of them leads (default: 2)',
+  },
+  timeout: timeoutFlag,
+  wait: { type: 'boolean', default: true, summary: 'do not wait until it runs' },
+  print: { type: 'boolean', summary: 'print the objects instead of applying them' },
+} as const;
 
 /** `slipway install`: puts Slipway itself onto the cluster and waits until it runs. Again: brings it up to date. */
-export async function installCommand(
-  context: CommandContext,
-  operators: readonly OperatorDescription[],
-  flags: InstallFlags,
-): Promise<void> {
-  const { terminal, version } = context;
+export const command = slipwayCommand({
+  connection: true,
+  takesOperators: true,
+  flags: installFlags,
+  examples: [{ line: 'slipway install operand' }, { line: 'slipway install --print | kubectl diff -f -' }],
+  run: install,
+});
+
+async function install(context: SlipwayContext<typeof installFlags>): Promise<void> {
+  const { terminal, version, flags } = context;
+  const { operators } = await context.choice();
   const options: InstallOptions = {
     version,
     namespace: flags.namespace ?? defaultNamespace,
@@ -52,10 +62,10 @@ export async function installCommand(
   };
   const objects = installObjects(operators, options);
   if (flags.print) {
-    terminal.out(objects.map((object) => stringify(object)).join('---\n'));
+    terminal.out(yamlStream(objects));
     return;
   }
-  await using cluster = await connectCluster(terminal, flags);
+  await using cluster = await context.connect();
   const members = await withoutForeignNamespace(cluster, objects.map(removable), terminal.signal);
   const names = operators.map((operator) => operator.name).join(', ');
   writeLine(terminal, `installing ${names} in namespace ${options.namespace} (${cluster.origin})`);
@@ -68,7 +78,7 @@ export async function installCommand(
       fieldManager: 'slipway-install',
       membership: installMembership,
       memo,
-      ...(flags.wait === false ? { gate: () => false } : {}),
+      ...(!flags.wait ? { gate: () => false } : {}),
       signal: terminal.signal,
     });
     progress.report(result);
@@ -129,7 +139,7 @@ function refuseFailure(result: SetResult): void {
   const failed = result.members.filter((member) => member.action === 'failed');
   if (failed.length === 0) return;
   const forbidden = failed.some((member) => /forbidden/i.test(member.message ?? ''));
-  throw new CliError(failed.map((member) => `${refText(member.ref)}: ${member.message}`).join('; '), {
+  throw new CommandError(failed.map((member) => `${refText(member.ref)}: ${member.message}`).join('; '), {
     hint: forbidden
       ? 'installing needs an administrator of the cluster; --print shows what would be applied'
       : 'correct the cause and run the command again; it goes on where it stopped',
@@ -139,11 +149,11 @@ function refuseFailure(result: SetResult): void {
 
 /** What an earlier install with other choices left. Definitions stay: deleting one deletes everybody's objects of that kind. */
 async function pruneOldRoles(
-  { terminal, operators, version }: CommandContext,
+  { terminal, operators, version }: Pick<SlipwayContext, 'terminal' | 'operators' | 'version'>,
   { client }: ConnectedCluster,
   members: readonly KubeObject[],
 ): Promise<void> {
-  const installed = await findInstalled(client, installObjects(operators, { version }), terminal.signal);
+  const installed = await findInstalled(client, installObjects(await operators(), { version }), terminal.signal);
   const entries = leftOver(installed, members.map(refOf)).filter(
     (entry) => entry.kind !== 'CustomResourceDefinition' && entry.kind !== 'Namespace',
   );

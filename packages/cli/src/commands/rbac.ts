@@ -1,15 +1,34 @@
+import { yamlStream, type PolicyRule } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
-import { stringify } from 'yaml';
 
 import { rbacObjects } from '../permissions.ts';
-import type { CommandContext } from './context.ts';
+import { slipwayCommand, type ChosenVariant } from '../slipway-command.ts';
 
 /** `slipway rbac`: exactly what the chosen operators may do, as YAML. */
-export function rbacCommand(
-  { terminal }: CommandContext,
-  operators: readonly OperatorDescription[],
-  flags: { namespace?: string },
-): void {
-  const objects = rbacObjects(operators, flags.namespace ? { namespace: flags.namespace } : {});
-  terminal.out(objects.map((object) => stringify(object)).join('---\n'));
+export const command = slipwayCommand({
+  takesOperators: true,
+  operatorFlags: 'variants',
+  flags: {
+    namespace: {
+      type: 'string',
+      value: 'name',
+      summary: 'namespace of the ServiceAccount (default: slipway-system)',
+    },
+  },
+  examples: [{ line: 'slipway rbac operand' }],
+  async run({ terminal, choice, variants, flags: { namespace } }) {
+    const { operators } = await choice();
+    const chosen = await Promise.all(operators.map((operator) => varied(operator, variants)));
+    const objects = rbacObjects(chosen, namespace ? { namespace } : {});
+    terminal.out(yamlStream(objects));
+  },
+});
+
+/** The operator with the permissions of the variants that were asked for. */
+async function varied(operator: OperatorDescription, variants: readonly ChosenVariant[]): Promise<OperatorDescription> {
+  const own = variants.filter((each) => each.operator === operator);
+  if (own.length === 0) return operator;
+  const permissions: PolicyRule[] = [];
+  for (const { variant, value } of own) permissions.push(...(await variant.permissions(value)));
+  return { ...operator, permissions };
 }

@@ -1,39 +1,56 @@
-import type { Client } from '@slipway/kube';
-import { createLogger, startManager, type LogLevel, type Manager, type OperatorDescription } from '@slipway/runtime';
+import { type Client, CommandError, exitCodes } from '@slipway/kube';
+import { createLogger, startManager, type Manager, type OperatorDescription } from '@slipway/runtime';
 
-import { CliError, exitCodes } from '../cli-error.ts';
-import { connectCluster, type ConnectionFlags } from '../connect-command.ts';
 import { controllersOf } from '../operators.ts';
 import { aborted } from './aborted.ts';
-import type { CommandContext, OperatorChoice } from './context.ts';
-import { installCrds, requireCrds } from './crds.ts';
+import { installCrds, requireCrds } from '../crds.ts';
+import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
 
-export interface RunFlags extends ConnectionFlags {
-  readonly installCrds?: boolean;
-  readonly leaderElect?: boolean;
-  readonly leaderElectionNamespace?: string;
-  readonly healthPort?: number;
-  readonly metricsPort?: number;
-  readonly logLevel?: LogLevel;
-  readonly verbose?: boolean;
-}
+const port = { type: 'integer', value: 'number', least: 0, most: 65_535 } as const;
+const runFlags = {
+  'install-crds': { type: 'boolean', summary: 'apply the CRDs first' },
+  'leader-elect': { type: 'boolean', summary: 'run only while holding the lease' },
+  'leader-election-namespace': {
+    type: 'string',
+    value: 'name',
+    summary: 'namespace of the lease (default: the one of the context or pod)',
+  },
+  'health-port': { ...port, summary: 'serve /healthz and /readyz (default: off)' },
+  'metrics-port': { ...port, summary: 'serve /metrics (default: off)' },
+  'log-level': {
+    type: 'string',
+    value: 'level',
+    summary: 'least level that is logged',
+    choices: ['debug', 'info', 'warn', 'error'],
+    default: 'info',
+  },
+} as const;
 
 /** `slipway run`: operators against any cluster, also in a pod, until they are told to stop. */
-export async function runCommand(
-  { terminal, version }: CommandContext,
-  { operators, settings, inForce }: OperatorChoice,
-  flags: RunFlags,
-): Promise<void> {
+export const command = slipwayCommand({
+  connection: true,
+  takesOperators: true,
+  operatorFlags: 'settings',
+  flags: runFlags,
+  examples: [
+    { line: 'slipway run --install-crds' },
+    { line: 'slipway run operand --leader-elect --health-port 8081 --metrics-port 8080' },
+  ],
+  run,
+});
+
+async function run({ terminal, version, flags, verbose, ...context }: SlipwayContext<typeof runFlags>): Promise<void> {
+  const { operators, settingsOf, inForce } = await context.choice();
   const log = createLogger({
-    level: flags.logLevel ?? 'info',
+    level: flags['log-level'],
     destination: { write: (line: string) => terminal.err(line), isTTY: terminal.interactive },
     clock: terminal.clock,
   });
-  const controllers = operators.flatMap((operator) => controllersOf(operator, settings));
-  await using cluster = await connectCluster(terminal, flags);
+  const controllers = operators.flatMap((operator) => controllersOf(operator, settingsOf(operator)));
+  await using cluster = await context.connect();
   log.info('starting', { version, cluster: cluster.origin, operators: operators.map((operator) => operator.name) });
-  if (flags.verbose) for (const setting of inForce) log.info('setting', { ...setting });
-  if (flags.installCrds) await installCrds(cluster.client, operators, terminal);
+  if (verbose) for (const setting of inForce) log.info('setting', { ...setting });
+  if (flags['install-crds']) await installCrds(cluster.client, operators, terminal);
   // Both at a time, but what is not installed is said first: nobody can be allowed to list it.
   const permissions = requirePermissions(cluster.client, operators, terminal.signal);
   permissions.catch(() => undefined);
@@ -45,12 +62,12 @@ export async function runCommand(
       cluster: {
         transport: cluster.transport,
         openTransport: () => cluster.openTransport(),
-        namespace: flags.leaderElectionNamespace ?? cluster.namespace,
+        namespace: flags['leader-election-namespace'] ?? cluster.namespace,
       },
       controllers,
-      leaderElection: flags.leaderElect ?? false,
-      health: flags.healthPort === undefined ? false : { port: flags.healthPort },
-      metrics: flags.metricsPort === undefined ? false : { port: flags.metricsPort },
+      leaderElection: flags['leader-elect'],
+      health: listenOn(flags['health-port']),
+      metrics: listenOn(flags['metrics-port']),
       log,
       clock: terminal.clock,
       random: terminal.random,
@@ -65,13 +82,17 @@ export async function runCommand(
   await manager.stop();
 }
 
+function listenOn(chosen: number | undefined): { port: number } | false {
+  return chosen === undefined ? false : { port: chosen };
+}
+
 async function listening(starting: Promise<Manager>): Promise<Manager> {
   try {
     return await starting;
   } catch (error) {
     const { cause } = error as { cause?: { code?: unknown } };
     if (cause?.code !== 'EADDRINUSE' && cause?.code !== 'EACCES') throw error;
-    throw new CliError((error as Error).message, {
+    throw new CommandError((error as Error).message, {
       hint: 'choose another port with --health-port N or --metrics-port N; 0 takes any free one',
       cause: error,
     });
@@ -95,7 +116,7 @@ async function requirePermissions(
   const denied = (await Promise.all(checks)).filter(({ allowed }) => !allowed);
   if (denied.length === 0) return;
   const lacking = [...new Set(denied.map(({ operator }) => operator))];
-  throw new CliError(`not allowed to ${denied.map(({ text }) => text).join(', ')}`, {
+  throw new CommandError(`not allowed to ${denied.map(({ text }) => text).join(', ')}`, {
     hint: `grant what is needed: slipway rbac ${lacking.join(' ')} | kubectl apply -f -`,
     exitCode: exitCodes.notAllowed,
   });

@@ -1,45 +1,66 @@
 import {
+  type Client,
+  type ConnectedCluster,
+  CommandError,
+  type DefinedKind,
+  exitCodes,
   isNotFound,
   isUnknownKind,
   keyOf,
   keyText,
-  type Client,
-  type DefinedKind,
   type KubeObject,
+  styled,
+  type Terminal,
 } from '@slipway/kube';
 import { pruneMembers, refText, type InventoryEntry } from '@slipway/manifests';
 
-import { CliError, exitCodes } from '../cli-error.ts';
-import { connectCluster, type ConnectionFlags } from '../connect-command.ts';
+import type { OperatorDescription } from '@slipway/runtime';
+
 import { installObjects } from '../install-objects.ts';
 import { findInstalled } from '../installed-set.ts';
-import { styled, type Terminal } from '../terminal.ts';
 import { writeLine } from '../view/write-line.ts';
-import { waitUntilDone } from '../waiting.ts';
-import type { CommandContext } from './context.ts';
+import { defaultTimeoutMs, timeoutFlag, waitUntilDone } from '../waiting.ts';
+import { slipwayCommand } from '../slipway-command.ts';
 
-export interface UninstallFlags extends ConnectionFlags {
-  readonly force?: boolean;
-  /** Milliseconds. Default 5 minutes. */
-  readonly timeout?: number;
-}
-
-const defaultTimeoutMs = 300_000;
 /** More names than this help nobody. */
 const namedAtMost = 5;
 
 /** `slipway uninstall`: takes off what `slipway install` put on, in reverse order. The operators' objects go first, while the operators run. */
-export async function uninstallCommand(
-  { terminal, operators, version }: CommandContext,
-  flags: UninstallFlags,
+export const command = slipwayCommand({
+  connection: true,
+  flags: {
+    force: {
+      type: 'boolean',
+      summary: 'delete the objects the operators manage, and what they installed, too',
+      perCall: true,
+    },
+    timeout: timeoutFlag,
+  },
+  examples: [{ line: 'slipway uninstall' }],
+  async run({ terminal, version, operators, connect, flags }) {
+    const all = await operators();
+    await using cluster = await connect();
+    await uninstall({ terminal, version, operators: all, cluster }, flags.force, flags.timeout ?? defaultTimeoutMs);
+  },
+});
+
+interface Uninstalling {
+  readonly terminal: Terminal;
+  readonly version: string;
+  readonly operators: readonly OperatorDescription[];
+  readonly cluster: ConnectedCluster;
+}
+
+async function uninstall(
+  { terminal, version, operators, cluster }: Uninstalling,
+  force: boolean,
+  timeoutMs: number,
 ): Promise<void> {
   const { signal } = terminal;
-  const timeoutMs = flags.timeout ?? defaultTimeoutMs;
-  await using cluster = await connectCluster(terminal, flags);
   const { client } = cluster;
   const installed = await findInstalled(client, installObjects(operators, { version }), signal);
   if (installed.length === 0)
-    throw new CliError('slipway install has put nothing onto this cluster', {
+    throw new CommandError('slipway install has put nothing onto this cluster', {
       hint: 'what came with helm or kubectl goes with helm uninstall or kubectl delete -k',
       exitCode: exitCodes.notInstalled,
     });
@@ -48,8 +69,8 @@ export async function uninstallCommand(
     installed,
   );
   const objects = await objectsOf(client, kinds, signal);
-  if (objects.length > 0 && !flags.force)
-    throw new CliError(
+  if (objects.length > 0 && !force)
+    throw new CommandError(
       `${objects.length} ${objects.length === 1 ? 'object is' : 'objects are'} still managed: ${named(objects)}`,
       {
         hint: 'delete them first (what they installed goes with them), or let --force do it',
@@ -136,7 +157,7 @@ async function removeMembers(
   const failed = members.filter((member) => member.action === 'failed');
   if (failed.length > 0) {
     const forbidden = failed.some((member) => /forbidden/i.test(member.message ?? ''));
-    throw new CliError(failed.map((member) => `${refText(member.ref)}: ${member.message}`).join('; '), {
+    throw new CommandError(failed.map((member) => `${refText(member.ref)}: ${member.message}`).join('; '), {
       exitCode: forbidden ? exitCodes.notAllowed : exitCodes.failed,
     });
   }

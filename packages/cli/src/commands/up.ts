@@ -1,23 +1,17 @@
-import { createClient, sleep, type Client } from '@slipway/kube';
+import { type Client, CommandError, createClient, sleep, styled, type Terminal } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import { createLogger, startManager, type Controller, type OperatorDescription } from '@slipway/runtime';
 
-import { CliError } from '../cli-error.ts';
 import { listManagedObjects, statusColumns } from '../managed-object.ts';
 import { diskProblem } from '../disk-notice.ts';
 import { controllersOf } from '../operators.ts';
-import { styled, type Terminal } from '../terminal.ts';
 import { fold } from '../view/fold.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
 import { renderTable } from '../view/table.ts';
-import { startEmbedded, storageProblem, type ClusterFlags, type StartedCluster } from './cluster.ts';
-import type { CommandContext, OperatorChoice } from './context.ts';
-import { installCrds } from './crds.ts';
-
-export interface UpFlags extends ClusterFlags {
-  readonly verbose?: boolean;
-}
+import { clusterFlags, startEmbedded, storageProblem, type ClusterFlags, type StartedCluster } from './cluster.ts';
+import { installCrds } from '../crds.ts';
+import { slipwayCommand, type OperatorChoice } from '../slipway-command.ts';
 
 /** How often the live table is drawn anew; between changes only the ages move. */
 const refreshMs = 500;
@@ -25,7 +19,15 @@ const refreshMs = 500;
 const gracefulStopMs = 2_000;
 
 /** `slipway up`: a cluster in this process, the operators, and an example of each going through its life. */
-export async function upCommand({ terminal }: CommandContext, choice: OperatorChoice, flags: UpFlags): Promise<void> {
+export const command = slipwayCommand({
+  takesOperators: true,
+  operatorFlags: 'settings',
+  flags: clusterFlags,
+  examples: [{ line: 'slipway up' }, { line: 'slipway up operand --data ./cluster --port 0' }],
+  run: async ({ terminal, choice, flags, verbose }) => up(terminal, await choice(), flags, verbose),
+});
+
+async function up(terminal: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
   const { operators, controllers } = ableToRun(terminal, choice);
   const view = new LiveView(terminal);
   const say = (line: string) => {
@@ -41,7 +43,7 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
       name: 'slipway',
       cluster: { transport: cluster.transportFor({}) },
       controllers,
-      log: flags.verbose
+      log: verbose
         ? createLogger({
             format: 'text',
             destination: { write: (line: string) => say(line.trimEnd()) },
@@ -80,18 +82,19 @@ export async function upCommand({ terminal }: CommandContext, choice: OperatorCh
 /** An operator that was not asked for by name and lacks a setting is left out, with a word; one that was named is an error. */
 function ableToRun(
   terminal: Terminal,
-  { operators, named, settings }: OperatorChoice,
+  { operators, named, settingsOf }: OperatorChoice,
 ): { operators: OperatorDescription[]; controllers: Controller[] } {
   const able: OperatorDescription[] = [];
   const controllers: Controller[] = [];
   for (const operator of operators) {
     try {
+      const settings = settingsOf(operator);
       const flags = { ...settings.flags };
       for (const [name, value] of Object.entries(operator.exampleFlags ?? {})) flags[name] ??= value;
       controllers.push(...controllersOf(operator, { ...settings, flags }));
       able.push(operator);
     } catch (error) {
-      if (named || !(error instanceof CliError)) throw error;
+      if (named || !(error instanceof CommandError)) throw error;
       terminal.err(`left out ${operator.name}: ${error.message}\n`);
     }
   }

@@ -1,4 +1,5 @@
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@slipway/kube';
+
 import { cut } from './text-width.ts';
 
 /** A few lines at the bottom of the terminal that are drawn over; lines logged meanwhile scroll above them. */

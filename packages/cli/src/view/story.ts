@@ -1,10 +1,9 @@
 import type { ObservedChange } from '@slipway/apiserver';
-import type { DeepReadonly, KubeObject } from '@slipway/kube';
+import { type DeepReadonly, type KubeObject, styled, type Terminal } from '@slipway/kube';
 import { groupOf, healthOf, memberLabel } from '@slipway/manifests';
 import type { OperatorDescription } from '@slipway/runtime';
 
 import { stateStyle, summarise, type ManagedObject } from '../managed-object.ts';
-import { styled, type Terminal } from '../terminal.ts';
 import { cut } from './text-width.ts';
 
 /** Made by the cluster for a Service, with the Service's labels: nobody applied them. */

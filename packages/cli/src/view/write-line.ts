@@ -1,4 +1,5 @@
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@slipway/kube';
+
 import { fold } from './fold.ts';
 
 /** Writes a line; on a terminal it is folded at words, elsewhere it stays one. */

@@ -10,13 +10,13 @@ export const exitCodes = {
 } as const;
 
 /** Something the user can do something about: one line that says what is the matter, one that says what to do. */
-export class CliError extends Error {
+export class CommandError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
 
   constructor(message: string, options: { hint?: string; exitCode?: number; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    this.name = 'CliError';
+    this.name = 'CommandError';
     this.hint = options.hint;
     this.exitCode = options.exitCode ?? exitCodes.failed;
   }

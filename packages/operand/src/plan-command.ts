@@ -1,6 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isNotFound, isUnknownKind, type KubeObject } from '@slipway/kube';
+import {
+  CommandError,
+  defineCommand,
+  exitCodes,
+  isNotFound,
+  isUnknownKind,
+  outputFlag,
+  styled,
+  yamlText,
+  type ConnectedCluster,
+  type KubeObject,
+  type OutputFormat,
+  type Style,
+  type Terminal,
+} from '@slipway/kube';
 import {
   ManifestError,
   membershipOf,
@@ -11,48 +25,47 @@ import {
   type InventoryEntry,
   type PlannedMember,
 } from '@slipway/manifests';
-import { ClusterActiveOperand, mergedManifest, Operand } from '@slipway/operand';
-import { stringify } from 'yaml';
 
-import { CliError, exitCodes } from '../cli-error.ts';
-import { connectCluster, type ConnectedCluster, type ConnectionFlags } from '../connect-command.ts';
-import { styled, type Style, type Terminal } from '../terminal.ts';
-import type { CommandContext, OutputFormat } from './context.ts';
-
-export interface PlanFlags extends ConnectionFlags {
-  readonly file: string;
-  readonly output?: OutputFormat;
-}
+import { ClusterActiveOperand, Operand } from './api.ts';
+import { mergedManifest } from './live-refs.ts';
 
 /** `slipway plan`: what applying a file would change. Operands are planned by what they hold, other objects as they are. */
-export async function planCommand({ terminal }: CommandContext, flags: PlanFlags): Promise<void> {
-  const objects = await readObjects(terminal.cwd, flags.file);
-  await using cluster = await connectCluster(terminal, flags);
-  const plan: PlannedMember[] = [];
-  for (const object of objects.filter(isOperand))
-    plan.push(...(await planOperandObject(cluster, object, terminal.signal)));
-  const others = objects.filter((object) => !isOperand(object));
-  if (others.length > 0) {
-    plan.push(
-      ...(await planSet({
-        client: cluster.client,
-        objects: others,
-        fieldManager: 'slipway-plan',
-        membership: membershipOf('plan'),
-        signal: terminal.signal,
-      })),
-    );
-  }
-  terminal.out(formatPlan(terminal, plan, flags.output ?? 'table'));
-  refuse(plan);
-}
+export const command = defineCommand({
+  connection: true,
+  flags: {
+    file: { type: 'string', short: 'f', value: 'file', summary: 'YAML or JSON', required: true, perCall: true },
+    output: outputFlag,
+  },
+  examples: [{ line: 'slipway plan -f shop.yaml' }, { line: 'slipway plan -f shop.yaml -o json' }],
+  async run({ terminal, flags, connect }) {
+    const objects = await readObjects(terminal.cwd, flags.file);
+    await using cluster = await connect();
+    const plan: PlannedMember[] = [];
+    for (const object of objects.filter(isOperand))
+      plan.push(...(await planOperandObject(cluster, object, terminal.signal)));
+    const others = objects.filter((object) => !isOperand(object));
+    if (others.length > 0) {
+      plan.push(
+        ...(await planSet({
+          client: cluster.client,
+          objects: others,
+          fieldManager: 'slipway-plan',
+          membership: membershipOf('plan'),
+          signal: terminal.signal,
+        })),
+      );
+    }
+    terminal.out(formatPlan(terminal, plan, flags.output));
+    refuse(plan);
+  },
+});
 
 function formatPlan(terminal: Terminal, plan: readonly PlannedMember[], format: OutputFormat): string {
   switch (format) {
     case 'json':
       return `${JSON.stringify(plan, undefined, 2)}\n`;
     case 'yaml':
-      return stringify(plan);
+      return yamlText(plan);
     case 'name':
       return plan
         .filter((member) => member.action !== 'none')
@@ -79,7 +92,7 @@ function refuse(plan: readonly PlannedMember[]): void {
   const refused = plan.filter((member) => member.action === 'refused');
   if (refused.length === 0) return;
   const forbidden = refused.some((member) => /forbidden/i.test(member.message ?? ''));
-  throw new CliError(`the cluster would refuse ${refused.map((member) => refText(member.ref)).join(', ')}`, {
+  throw new CommandError(`the cluster would refuse ${refused.map((member) => refText(member.ref)).join(', ')}`, {
     hint: forbidden ? 'the user of the kubeconfig context may not do this' : 'the plan says why',
     exitCode: forbidden ? exitCodes.notAllowed : exitCodes.failed,
   });
@@ -136,7 +149,7 @@ async function planOperandObject(
 async function readObjects(cwd: string, file: string): Promise<KubeObject[]> {
   const path = resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CliError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
       exitCode: exitCodes.usage,
       cause: error,
     });
@@ -145,7 +158,7 @@ async function readObjects(cwd: string, file: string): Promise<KubeObject[]> {
     return parseManifests(text, { source: file });
   } catch (error) {
     if (error instanceof ManifestError)
-      throw new CliError(error.message, { hint: 'nothing was planned', exitCode: exitCodes.usage, cause: error });
+      throw new CommandError(error.message, { hint: 'nothing was planned', exitCode: exitCodes.usage, cause: error });
     throw error;
   }
 }

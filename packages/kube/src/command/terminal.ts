@@ -1,4 +1,5 @@
-import type { Clock, Random } from '@slipway/kube';
+import type { Clock } from '../clock.ts';
+import type { Random } from '../random.ts';
 
 /** Everything a command may touch outside the cluster; a test passes one that remembers. */
 export interface Terminal {
@@ -6,6 +7,8 @@ export interface Terminal {
   out(text: string): void;
   /** Writes to standard error, as it is. */
   err(text: string): void;
+  /** All of standard input. */
+  readInput(): Promise<string>;
   /** Standard output is a terminal: live views and colours make sense. */
   readonly interactive: boolean;
   /** Colours are wanted (a terminal, and `NO_COLOR` is not set). */

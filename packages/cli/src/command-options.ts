@@ -1,0 +1,76 @@
+import type { Command, CommandFlag } from '@slipway/kube';
+import { Argument, Option } from 'commander';
+
+import { flagValue } from './flag-values.ts';
+import { withSources } from './settings.ts';
+
+const connectionFlags: Readonly<Record<string, CommandFlag>> = {
+  kubeconfig: {
+    type: 'string',
+    value: 'file',
+    summary: 'kubeconfig to use (default: $KUBECONFIG, in-cluster, ~/.kube/config)',
+  },
+  context: { type: 'string', value: 'name', summary: 'context of the kubeconfig' },
+};
+
+const everyFlag: Readonly<Record<string, CommandFlag>> = {
+  config: { type: 'string', value: 'file', summary: 'YAML file with settings (SLIPWAY_CONFIG)', perCall: true },
+  verbose: { type: 'boolean', summary: 'say more, and where each setting came from' },
+};
+
+/** The flags every command has. */
+export const commonFlags: ReadonlySet<string> = new Set(Object.keys(everyFlag));
+
+/** The options of a declared command, by flag name. */
+export function commandOptions(command: Pick<Command, 'flags' | 'connection'>): Map<string, Option> {
+  const flags = { ...everyFlag, ...(command.connection ? connectionFlags : {}), ...command.flags };
+  return new Map(Object.entries(flags).map(([name, flag]) => [name, optionOf(name, flag)]));
+}
+
+function optionOf(name: string, flag: CommandFlag): Option {
+  const negated = flag.type === 'boolean' && flag.default === true;
+  const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
+  const option = new Option(
+    `${flag.short ? `-${flag.short}, ` : ''}--${negated ? 'no-' : ''}${name}${value}`,
+    flag.summary,
+  );
+  const parse = flagValue(name, flag);
+  if (parse) option.argParser(parse);
+  if (flag.type === 'string' && flag.choices) option.choices([...flag.choices]);
+  if (flag.type !== 'boolean' && flag.type !== 'duration' && flag.default !== undefined) option.default(flag.default);
+  if (flag.type !== 'boolean' && flag.required) option.makeOptionMandatory();
+  // A list has no text form outside the command line.
+  if (flag.perCall || (flag.type === 'string' && flag.repeated)) withSources(option, { variables: [], keys: [] });
+  return option;
+}
+
+/** What the flags of a command became, by name. */
+export function flagValues(
+  flags: Readonly<Record<string, CommandFlag>>,
+  valueOf: (name: string) => unknown,
+): Record<string, never> {
+  const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(name) ?? absent(flag)]);
+  // The declaration of each flag says what its value is.
+  return Object.fromEntries(values) as Record<string, never>;
+}
+
+function absent(flag: CommandFlag): unknown {
+  if (flag.type === 'boolean') return flag.default ?? false;
+  return flag.type === 'string' && flag.repeated ? [] : undefined;
+}
+
+/** The arguments of a declared command. */
+export function commandArguments({ arguments: declared = [] }: Pick<Command, 'arguments'>): Argument[] {
+  return declared.map(({ name, summary, required, repeated, choices }) => {
+    const dots = repeated ? '...' : '';
+    const argument = new Argument(required ? `<${name}${dots}>` : `[${name}${dots}]`, summary ?? '');
+    return choices ? argument.choices([...choices]) : argument;
+  });
+}
+
+/** Lines to type, for the end of a help text. */
+export function examplesText(examples: NonNullable<Command['examples']>): string {
+  const width = Math.max(...examples.map(({ line }) => line.length));
+  const rows = examples.map(({ line, comment }) => `  $ ${comment ? `${line.padEnd(width)}   ${comment}` : line}`);
+  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${rows.join('\n')}`;
+}
