@@ -45,22 +45,13 @@ export const handedOn: readonly PolicyRule[] = [
     verbs: ['get', 'update', 'patch'],
   },
   {
-    apiGroups: ['services.cloud.sap.com'],
-    resources: ['serviceinstances/finalizers', 'servicebindings/finalizers'],
-    verbs: ['update'],
-  },
-  {
     apiGroups: [''],
-    resources: ['secrets'],
+    resources: ['secrets', 'events', 'configmaps'],
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   },
-  { apiGroups: [''], resources: ['configmaps', 'namespaces'], verbs: ['get', 'list', 'watch'] },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
+  { apiGroups: [''], resources: ['configmaps/status'], verbs: ['get', 'update', 'patch'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create', 'update'] },
 ];
 
 /** What the optional CA bundle probe needs besides. */

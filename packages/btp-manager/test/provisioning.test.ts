@@ -52,7 +52,7 @@ describe('provisioning, step by step', () => {
     expect(ready.metadata.finalizers).toEqual(['operator.kyma-project.io/btp-manager']);
     expect(ready.status).toMatchObject({
       state: 'Ready',
-      chartVersion: '0.11.10',
+      chartVersion: 'v0.11.10',
       conditions: [{ type: 'Ready', status: 'True', message: 'Module provisioning succeeded' }],
     });
     expect(ready.status).not.toHaveProperty('waitingSince');
@@ -166,7 +166,7 @@ describe('provisioning, step by step', () => {
     expect(config?.data).toMatchObject({ CLUSTER_ID: 'cluster-1', RELEASE_NAMESPACE: 'kyma-system' });
     expect(config?.metadata.labels).toMatchObject({
       'app.kubernetes.io/managed-by': 'btp-manager',
-      'chart-version': '0.11.10',
+      'chart-version': 'v0.11.10',
       'kyma-project.io/module': 'btp-operator',
     });
     const credentials = await client.get(Secret, system('sap-btp-service-operator'));
@@ -205,7 +205,7 @@ describe('provisioning, step by step', () => {
     });
     await cluster.eventually(
       'our label is right again',
-      async () => (await client.get(ServiceAccount, account))?.metadata.labels?.['chart-version'] === '0.11.10',
+      async () => (await client.get(ServiceAccount, account))?.metadata.labels?.['chart-version'] === 'v0.11.10',
       { withinMs: 5_000 },
     );
     expect((await client.get(ServiceAccount, account))?.metadata.labels?.['mine']).toBe('yes');

@@ -61,7 +61,7 @@ describe('updating', () => {
     await cluster.run([btpController({ settings: testSettings(data) })]);
     const updated = await reaches(cluster, 'UpdateDone');
     expect(updated.status).toMatchObject({ state: 'Ready', chartVersion: '0.12.0' });
-    expect(messageIn(updated)).toBe('updated from 0.11.10 to 0.12.0');
+    expect(messageIn(updated)).toBe('updated from v0.11.10 to 0.12.0');
     if (seen) expect(seen).toEqual(['Processing/UpdateCheck', 'Processing/Updated', 'Ready/UpdateDone']);
     expect(await cluster.client.get(ConfigMap, system('of-the-version-before'))).toBeUndefined();
     for (const [kind, name] of [
@@ -115,7 +115,7 @@ spec:
     );
     const { data } = await nextVersion('0.12.0');
     await cluster.run([btpController({ settings: testSettings(data) })]);
-    expect(messageIn(await reaches(cluster, 'UpdateDone'))).toBe('updated from 0.11.10 to 0.12.0');
+    expect(messageIn(await reaches(cluster, 'UpdateDone'))).toBe('updated from v0.11.10 to 0.12.0');
   });
 
   test('row 2, UpdateCheckSucceeded: the manager went back before anything was changed', async () => {

@@ -85,7 +85,7 @@ describe('the module on disk', () => {
 
   test('holds the fifteen objects of the module and four network policies', async () => {
     const files = await new ModuleLoader().load(paths);
-    expect(files.chartVersion).toBe('0.11.10');
+    expect(files.chartVersion).toBe('v0.11.10');
     expect(files.outdated).toEqual([]);
     expect(files.networkPolicies).toHaveLength(4);
     expect(files.apply.map((object) => `${object.kind} ${object.metadata.name}`).sort()).toEqual([
@@ -181,7 +181,7 @@ describe('step 8: preparing the resources', () => {
     for (const object of objects) {
       expect(object.metadata.labels).toMatchObject({
         'app.kubernetes.io/managed-by': 'btp-manager',
-        'chart-version': '0.11.10',
+        'chart-version': 'v0.11.10',
         'kyma-project.io/module': 'btp-operator',
       });
     }
