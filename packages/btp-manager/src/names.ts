@@ -9,6 +9,8 @@ export const names = {
   forceDeleteLabel: 'force-delete',
   /** On a BtpOperator, with the value `true` in any case: no network policies. */
   disableNetworkPoliciesAnnotation: 'operator.kyma-project.io/btp-operator-disable-network-policies',
+  /** On a BtpOperator, with the value `true` in any case: a CA that was replaced is not trusted for another hour. */
+  distrustPreviousCaAnnotation: 'operator.kyma-project.io/distrust-previous-ca',
   managedByLabel: 'app.kubernetes.io/managed-by',
   managedByUs: 'btp-manager',
   managedByBroker: 'kcp-kyma-environment-broker',

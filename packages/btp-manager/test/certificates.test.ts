@@ -3,6 +3,7 @@ import { inspectCertificate, isIssuedBy, splitBundle } from '@slipway/runtime';
 import { onReference, type TestCluster, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
+import { BtpOperator } from '../src/api.ts';
 import { overlapMs } from '../src/certificates/plan-certificates.ts';
 import {
   btpCluster,
@@ -10,6 +11,7 @@ import {
   btpOperator,
   decode,
   encode,
+  primary,
   reaches,
   readyCluster,
   requiredSecret,
@@ -115,6 +117,63 @@ describe('certificates on a cluster', () => {
       const now = await readPair(cluster);
       return now.leaf !== before.leaf && now.ca === before.ca;
     });
+  });
+
+  test('a certificate Secret of another type is replaced by one of ours, with the same certificate', async () => {
+    await using cluster = await readyCluster();
+    const before = await readPair(cluster);
+    for (const name of ['webhook-server-cert', 'ca-server-cert']) {
+      const { data } = (await cluster.client.get(Secret, system(name)))!;
+      const labels = { 'app.kubernetes.io/managed-by': 'btp-manager' };
+      // Its type cannot be changed: whoever wants another one deletes the Secret and creates it anew.
+      await cluster.manager.stop();
+      await cluster.client.delete(Secret, system(name));
+      await cluster.client.create(
+        newObject(Secret, { metadata: { ...system(name), labels }, type: 'example.com/of-somebody', data: data! }),
+      );
+    }
+    await cluster.run([btpController()]);
+    for (const name of ['webhook-server-cert', 'ca-server-cert'])
+      await cluster.eventually(
+        `${name} has its type back`,
+        async () => (await cluster.client.get(Secret, system(name)))?.type === 'Opaque',
+      );
+    await reaches(cluster, 'ReconcileSucceeded');
+    expect(await readPair(cluster)).toEqual(before);
+  });
+
+  test('deleting the CA makes a new one, and trusts the old one for an hour unless an annotation says otherwise', async () => {
+    await using cluster = await readyCluster();
+    const rotated = async (old: string) => {
+      await cluster.client.delete(Secret, system('ca-server-cert'));
+      return await cluster.eventually('there is a new CA, and it is trusted', async () => {
+        const now = await readPair(cluster);
+        return now.ca !== '' && now.ca !== old && now.bundle.startsWith(now.ca) && isIssuedBy(now.leaf, now.ca)
+          ? now
+          : undefined;
+      });
+    };
+    const first = await readPair(cluster);
+    const second = await rotated(first.ca);
+    expect(splitBundle(second.bundle)).toEqual([second.ca, first.ca]);
+    // Asked for while two are trusted: the old one goes at once.
+    const annotations = { 'operator.kyma-project.io/distrust-previous-ca': 'true' };
+    await cluster.client.patch(BtpOperator, primary, { type: 'merge', body: { metadata: { annotations } } });
+    await cluster.eventually('only the new CA is trusted', async () => (await readPair(cluster)).bundle === second.ca, {
+      withinMs: 10_000,
+    });
+    // And beforehand: it is never trusted beside the new one.
+    const bundles: string[] = [];
+    cluster.embedded?.observe(({ object }) => {
+      const { kind, webhooks } = object as unknown as {
+        kind: string;
+        webhooks?: { clientConfig: { caBundle?: string } }[];
+      };
+      if (kind === 'ValidatingWebhookConfiguration') bundles.push(decode(webhooks![0]!.clientConfig.caBundle));
+    });
+    const third = await rotated(second.ca);
+    expect(third.bundle).toBe(third.ca);
+    for (const bundle of bundles) expect(splitBundle(bundle)).toHaveLength(1);
   });
 
   test.skipIf(embeddedOnly)('settings of lives are honoured, without a loop when they are short', async () => {

@@ -15,6 +15,8 @@ export interface Cache {
   list<K extends Kind>(kind: K, query?: CacheQuery): Promise<readonly DeepReadonly<ObjectOf<K>>[]>;
   /** Declares a kind (idempotent for an equal scope) and returns its informer. Starts at once when the cache has started. */
   informer<K extends Kind>(kind: K, scope?: InformerScope<ObjectOf<K>>): Informer<ObjectOf<K>>;
+  /** Ends the watch of a declared kind, or of one view of it: its definition is gone, or nobody needs it any more. `informer` declares it anew. */
+  forget(kind: Kind, view?: string): void;
   /** Starts all informers. Idempotent. */
   start(): void;
   /** Resolves when every declared kind has been loaded once. */

@@ -13,6 +13,7 @@ import { planCertificates, type CertificatePlan } from '../certificates/plan-cer
 import { names } from '../names.ts';
 import { isWebhookConfiguration, withCaBundle } from '../resources/prepare.ts';
 import { isVisible } from '../resources/required-secret.ts';
+import { isAskedFor } from './annotations.ts';
 import type { BtpRun } from './run.ts';
 
 const encode = (text: string) => Buffer.from(text).toString('base64');
@@ -21,6 +22,8 @@ const decode = (text: string | undefined) =>
 
 /** The CA before, beside `ca.crt`, for as long as pods may serve certificates of it. */
 const previousKey = 'ca-previous.crt';
+
+const certificateType = 'Opaque';
 
 export interface PreparedCertificates {
   /** The two Secrets, members of the set like the rest. */
@@ -38,7 +41,8 @@ export interface PreparedCertificates {
  */
 export async function prepareCertificates(run: BtpRun, prepared: readonly KubeObject[]): Promise<PreparedCertificates> {
   const { context, settings } = run;
-  const [ca, leaf] = [await readSecret(run, names.caSecret), await readSecret(run, names.webhookSecret)];
+  const [caFound, leafFound] = [await readSecret(run, names.caSecret), await readSecret(run, names.webhookSecret)];
+  const [ca, leaf] = [oursOf(caFound), oursOf(leafFound)];
   const live = await liveWebhooks(run);
   const plan = await planCertificates({
     found: {
@@ -49,6 +53,7 @@ export async function prepareCertificates(run: BtpRun, prepared: readonly KubeOb
     settings,
     nowMs: context.clock.now(),
     id: context.random.uuid().slice(0, 8),
+    distrustPrevious: isAskedFor(run, names.distrustPreviousCaAnnotation),
   });
   const caData = {
     'ca.crt': encode(plan.ca.certificate),
@@ -56,12 +61,12 @@ export async function prepareCertificates(run: BtpRun, prepared: readonly KubeOb
     ...(plan.previous && { [previousKey]: encode(plan.previous) }),
   };
   const leafData = { 'tls.crt': encode(plan.leaf.certificate), 'tls.key': encode(plan.leaf.privateKey) };
-  const caSecret = certificateSecret(run, names.caSecret, caData, plan.made === 'both' ? undefined : ca?.uid);
+  const caSecret = certificateSecret(run, names.caSecret, caData, plan.made === 'both' ? undefined : ca);
   const webhookSecret = certificateSecret(
     run,
     names.webhookSecret,
     leafData,
-    plan.made === 'nothing' ? leaf?.uid : undefined,
+    plan.made === 'nothing' ? leaf : undefined,
   );
   const caBundle = encode(plan.bundle);
   if (plan.made !== 'nothing') {
@@ -72,13 +77,16 @@ export async function prepareCertificates(run: BtpRun, prepared: readonly KubeOb
       'CertificatesRenewed',
       `${plan.made === 'both' ? 'CA and webhook' : 'webhook'} certificate: ${plan.why}`,
     );
-    await applyNow(run, [caSecret]);
+    await store(run, caSecret, caFound);
     const configured = new Set(live.map((object) => object.metadata.name));
     const webhooks = prepared.filter(
       (object) => isWebhookConfiguration(object) && configured.has(object.metadata.name),
     );
     await applyNow(run, withCaBundle(webhooks, caBundle));
-    await applyNow(run, [webhookSecret]);
+    await store(run, webhookSecret, leafFound);
+  } else {
+    if (ca?.isOpaque === false) await store(run, caSecret, ca);
+    if (leaf?.isOpaque === false) await store(run, webhookSecret, leaf);
   }
   return { secrets: [caSecret, webhookSecret], caBundle, lookAgainAtMs: lookAgainAt(plan, settings) };
 }
@@ -92,16 +100,32 @@ function lookAgainAt(plan: CertificatePlan, settings: BtpRun['settings']): numbe
 
 interface FoundSecret {
   readonly uid: string;
+  /** One without our label counts as missing. */
+  readonly isOurs: boolean;
+  /** Of the type certificates are stored under. */
+  readonly isOpaque: boolean;
   /** Decoded. */
   readonly data: Readonly<Record<string, string | undefined>>;
 }
 
-/** A certificate Secret of ours. One without our label counts as missing. */
 async function readSecret(run: BtpRun, name: string): Promise<FoundSecret | undefined> {
   const secret = await run.context.client.get(Secret, { namespace: run.settings.chartNamespace, name });
-  if (!secret || !isVisible(secret)) return undefined;
+  if (!secret) return undefined;
   const data = Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, decode(value)]));
-  return { uid: secret.metadata.uid!, data };
+  return { uid: secret.metadata.uid!, isOurs: isVisible(secret), isOpaque: secret.type === certificateType, data };
+}
+
+function oursOf(found: FoundSecret | undefined): FoundSecret | undefined {
+  return found?.isOurs ? found : undefined;
+}
+
+/** Writes a certificate Secret. The type of one that is there cannot be changed, so one of another type goes first. */
+async function store(run: BtpRun, secret: KubeObject, found: FoundSecret | undefined): Promise<void> {
+  if (found?.isOpaque === false) {
+    const key = { namespace: secret.metadata.namespace, name: secret.metadata.name! };
+    await run.context.client.delete(Secret, key, { preconditions: { uid: found.uid } });
+  }
+  await applyNow(run, [secret]);
 }
 
 async function liveWebhooks(run: BtpRun): Promise<DeepReadonly<KubeObject>[]> {
@@ -120,13 +144,14 @@ function trustedBy(object: DeepReadonly<KubeObject>): string[] {
 
 /**
  * Only the label by which the manager knows its own: the certificates outlive chart versions. With the uid of the one whose
- * content is kept, the server refuses to make it again: who deletes a certificate wants a new one, also during a pass.
+ * content is kept, the server refuses to make it again: who deletes a certificate wants a new one, also during a pass. One of
+ * another type is made again by us.
  */
 function certificateSecret(
   run: BtpRun,
   name: string,
   data: Record<string, string>,
-  uid: string | undefined,
+  kept: FoundSecret | undefined,
 ): KubeObject {
   return {
     apiVersion: 'v1',
@@ -135,9 +160,9 @@ function certificateSecret(
       name,
       namespace: run.settings.chartNamespace,
       labels: { [names.managedByLabel]: names.managedByUs },
-      ...(uid === undefined ? {} : { uid }),
+      ...(kept?.isOpaque ? { uid: kept.uid } : {}),
     },
-    type: 'Opaque',
+    type: certificateType,
     data,
   };
 }

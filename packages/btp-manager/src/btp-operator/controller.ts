@@ -48,7 +48,6 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
         ? [...candidates.values()]
         : [],
     ),
-    serviceResources: new ServiceResourceWatch(),
   };
   const representatives = async (_event: CacheEvent, { cache }: WatchContext): Promise<readonly ObjectKey[]> => {
     if (singleton === 'fixed') return [names.primary];
@@ -81,7 +80,7 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
         map: representatives,
       },
     ],
-    sources: [workshop.members, workshop.serviceResources],
+    sources: [workshop.members, new ServiceResourceWatch()],
     async reconcile(context, key) {
       if (singleton === 'oldest') candidates.set(`${key.namespace}/${key.name}`, key);
       return await reconcileBtpOperator(context, key, workshop);

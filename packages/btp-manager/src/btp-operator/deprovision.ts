@@ -26,7 +26,6 @@ export async function deprovision(run: BtpRun): Promise<Requeue | undefined> {
     await setReason(run, 'Processing', `the module is removed; the object waits for ${others}`);
     return undefined;
   }
-  run.workshop.serviceResources.follow();
 
   // 1. Somebody has asked for the deletion. Service instances and bindings block it, unless it is forced.
   if (reasonOf(run.btp) !== 'ServiceInstancesAndBindingsNotCleaned' && stateOf(run.btp) !== 'Deleting')

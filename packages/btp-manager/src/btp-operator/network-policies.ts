@@ -1,11 +1,12 @@
 import { NetworkPolicy } from '@slipway/kube';
 
 import { names, ownSelector } from '../names.ts';
+import { isAskedFor } from './annotations.ts';
 import type { BtpRun } from './run.ts';
 
 /** Whether the user wants no network policies. */
 export function areNetworkPoliciesDisabled(run: BtpRun): boolean {
-  return run.btp.metadata.annotations?.[names.disableNetworkPoliciesAnnotation]?.toLowerCase() === 'true';
+  return isAskedFor(run, names.disableNetworkPoliciesAnnotation);
 }
 
 /** Takes away policies that are not wanted: all of ours when the user says so, and one that old versions brought. */

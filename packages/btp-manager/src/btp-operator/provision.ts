@@ -56,7 +56,6 @@ export async function provision(run: BtpRun): Promise<Requeue> {
   // 10. They have some time to become ready; a change of one of them brings us back here at once.
   if (result.state === 'waiting') return await waitForReadiness(run, result, failure);
   await removeSuperseded(run, drift);
-  run.workshop.serviceResources.follow();
 
   // 11. The module is ready.
   await becomeReady(run, files);

@@ -7,7 +7,6 @@ import type { ModuleLoader } from '../resources/load.ts';
 import type { Images } from '../resources/prepare.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Redaction } from './redaction.ts';
-import type { ServiceResourceWatch } from './service-resource-watch.ts';
 
 /** What all reconciliations of one process share. Losing it costs requests, never a wrong result. */
 export interface Workshop {
@@ -20,7 +19,6 @@ export interface Workshop {
   readonly memo: AppliedMemo;
   readonly membership: Membership;
   readonly members: MemberWatch;
-  readonly serviceResources: ServiceResourceWatch;
 }
 
 /** One reconciliation of one BtpOperator: the object as last read or written, and what the steps share. */

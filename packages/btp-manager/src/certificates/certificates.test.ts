@@ -1,9 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
+import { parseDuration } from '@slipway/kube';
 import { issueLeaf, inspectCertificate, isIssuedBy, splitBundle, type CertificatePair } from '@slipway/runtime';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { settingsFromFlags, withConfigMap } from '../settings/settings.ts';
-import { decideCertificates, type FoundCertificates } from './decide.ts';
+import { decideCertificates, renewalTimeMs, type FoundCertificates } from './decide.ts';
 import { makeCa, makeLeaf, webhookNames } from './issue-certificates.ts';
 import { overlapMs, planCertificates } from './plan-certificates.ts';
 
@@ -115,13 +116,28 @@ describe('the decision table of certificates', () => {
     expect(decide({ ca: caSecret(otherCa, ca.certificate), leaf: leafSecret(leaf) }).make).toBe('leaf');
   });
 
-  test('a life shorter than the boundary does not make a new certificate each time', async () => {
-    const short = withConfigMap(settings, { WebhookCertificateExpiration: '24h' }).settings;
-    const shortLeaf = await makeLeaf(ca, short, nowMs);
-    const found = { ca: caSecret(ca), leaf: leafSecret(shortLeaf) };
-    expect(decide(found).make).toBe('nothing');
-    expect(decide(found, nowMs + 0.7 * day).make).toBe('leaf');
+  const lived = async (life: string) => {
+    const short = withConfigMap(settings, { WebhookCertificateExpiration: life }).settings;
+    return { ca: caSecret(ca), leaf: leafSecret(await makeLeaf(ca, short, nowMs)) };
+  };
+
+  test('a certificate of ten days is replaced a week before its end, as ExpirationBoundary says', async () => {
+    const found = await lived('240h');
+    expect(decide(found, nowMs + 2.9 * day).make).toBe('nothing');
+    expect(decide(found, nowMs + 3.1 * day).make).toBe('leaf');
+    expect(renewalTimeMs(found.leaf.certificate, settings.expirationBoundaryMs)).toBe(nowMs + 3 * day);
   });
+
+  test.each(['24h', '168h', '169h', '2m', '30s'])(
+    'a life of %s, which the boundary would use up, is used for two thirds: no new certificate on every pass',
+    async (life) => {
+      const found = await lived(life);
+      const ms = parseDuration(life);
+      expect(decide(found).make).toBe('nothing');
+      expect(decide(found, nowMs + 0.6 * ms).make).toBe('nothing');
+      expect(decide(found, nowMs + 0.7 * ms).make).toBe('leaf');
+    },
+  );
 });
 
 describe('planned certificates', () => {

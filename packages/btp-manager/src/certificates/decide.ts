@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { inspectCertificate, isIssuedBy, isKeyOf, splitBundle } from '@slipway/runtime';
 
+import { clockSkewMs } from './issue-certificates.ts';
+
 /** The two certificate Secrets as they were found, PEM. A Secret that is not there (or not marked as ours) is `undefined`. */
 export interface FoundCertificates {
   readonly ca?: { readonly certificate?: string; readonly key?: string; readonly previous?: string };
@@ -60,10 +62,8 @@ export function decideCertificates(found: FoundCertificates, policy: Certificate
 
 function certificateProblem(name: string, pem: string, policy: CertificatePolicy): string | undefined {
   try {
-    const { notBeforeMs, notAfterMs } = inspectCertificate(pem);
-    // A life shorter than the boundary would otherwise mean a new certificate on every pass.
-    const boundaryMs = Math.min(-policy.expirationBoundaryMs, (notAfterMs - notBeforeMs) / 3);
-    return policy.nowMs > notAfterMs - boundaryMs ? `${name} ends ${new Date(notAfterMs).toISOString()}` : undefined;
+    if (policy.nowMs <= renewalTimeMs(pem, policy.expirationBoundaryMs)) return undefined;
+    return `${name} ends ${new Date(inspectCertificate(pem).notAfterMs).toISOString()}`;
   } catch {
     return `${name} cannot be read`;
   }
@@ -74,8 +74,15 @@ function servesTls(pem: string): boolean {
   return usages === undefined || usages.length === 0 || usages.includes(serverAuth) || usages.includes(anyUsage);
 }
 
-/** When a certificate has to be looked at again because it nears its end, epoch milliseconds. */
+/** The part of its life for which a new certificate has to be good; a boundary that leaves less would mean one on every pass. */
+const leastUse = 0.1;
+
+/** When a certificate is to be replaced: as the boundary says or, where its life is too short for that, after two thirds of it. */
 export function renewalTimeMs(pem: string, expirationBoundaryMs: number): number {
   const { notBeforeMs, notAfterMs } = inspectCertificate(pem);
-  return notAfterMs - Math.min(-expirationBoundaryMs, (notAfterMs - notBeforeMs) / 3);
+  const wholeMs = notAfterMs - notBeforeMs;
+  // Ours begin in the past, which is no time they could be used in.
+  const lifeMs = wholeMs > clockSkewMs ? wholeMs - clockSkewMs : wholeMs;
+  const boundaryMs = -expirationBoundaryMs;
+  return notAfterMs - (boundaryMs <= lifeMs * (1 - leastUse) ? boundaryMs : lifeMs / 3);
 }

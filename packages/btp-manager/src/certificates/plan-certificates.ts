@@ -29,6 +29,8 @@ export interface PlanInput {
   readonly nowMs: number;
   /** For the name of a new CA. */
   readonly id: string;
+  /** Trust the CA in force and no other, whatever pods still serve. Default false. */
+  readonly distrustPrevious?: boolean;
 }
 
 /** Decides and makes what is missing. */
@@ -60,11 +62,12 @@ export async function planCertificates(input: PlanInput): Promise<CertificatePla
 }
 
 function previousCas(
-  { found, trusted, nowMs }: PlanInput,
+  { found, trusted, nowMs, distrustPrevious }: PlanInput,
   ca: CertificatePair,
   leaf: CertificatePair,
   made: CertificatePlan['made'],
 ): { previous: string; dropAtMs?: number } {
+  if (distrustPrevious) return { previous: '' };
   const known = splitBundle(found.ca?.previous ?? '');
   const served = found.leaf?.certificate;
   // When the CA changes, what signed the certificate that pods serve at this moment has to stay trusted.

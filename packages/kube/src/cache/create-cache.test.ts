@@ -126,6 +126,22 @@ describe('reading', () => {
     expect(world.clock.pending).toBe(0);
   });
 
+  test('a kind that is forgotten is watched no more, and can be declared anew', async () => {
+    await using world = makeWorld();
+    const { server, cache, clock } = world;
+    server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
+    await world.start();
+    const events = recordEvents(cache.informer(Widget));
+    cache.forget(Widget);
+    expect(cache.status().map(({ kind }) => kind)).not.toContain(Widget);
+    await expect(cache.get(Widget, { namespace: 'a', name: 'one' })).rejects.toMatchObject({ code: 'Undeclared' });
+    server.put(Widget, { namespace: 'a', name: 'two', spec: { size: 2 } });
+    const again = cache.informer(Widget);
+    await clock.runUntil(() => again.synced);
+    expect((await cache.get(Widget, { namespace: 'a', name: 'two' }))?.spec.size).toBe(2);
+    expect(events).toEqual(['added a/one initial']);
+  });
+
   test('whoever waits for a cache that is stopped is told', async () => {
     const world = makeWorld();
     world.server.unserve(Widget);

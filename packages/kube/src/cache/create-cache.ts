@@ -73,7 +73,7 @@ class ClusterCache implements Cache {
   informer<K extends Kind>(kind: K, scope: InformerScope<ObjectOf<K>> = {}): Informer<ObjectOf<K>> {
     if (this.#stopped)
       throw new CacheError('Stopped', `${kindText(kind)} cannot be declared: the cache has been stopped`);
-    const id = scope.view === undefined ? identity(kind) : `${identity(kind)}#${scope.view}`;
+    const id = identity(kind, scope.view);
     let informer = this.#informers.get(id);
     if (informer === undefined) {
       informer = new InformerCore(kind, scope as InformerScope, this.#around);
@@ -81,6 +81,12 @@ class ClusterCache implements Cache {
     } else informer.declare(scope as InformerScope);
     if (this.#started) informer.start();
     return informer as unknown as Informer<ObjectOf<K>>;
+  }
+
+  forget(kind: Kind, view?: string): void {
+    const id = identity(kind, view);
+    this.#informers.get(id)?.stop();
+    this.#informers.delete(id);
   }
 
   start(): void {
@@ -123,6 +129,6 @@ class ClusterCache implements Cache {
   }
 }
 
-function identity(kind: Kind): string {
-  return `${kind.group}/${kind.version}/${kind.plural}`;
+function identity(kind: Kind, view?: string): string {
+  return `${kind.group}/${kind.version}/${kind.plural}${view === undefined ? '' : `#${view}`}`;
 }
