@@ -30,6 +30,11 @@ export const BtpOperator = defineKind({
     hardDeleteStartedAt: Type.Optional(
       Time({ description: 'When the deletion of service instances and bindings began.' }),
     ),
+    hardDeleteSeenAt: Type.Optional(
+      Time({
+        description: 'When somebody last looked at it, to the minute; time in which nobody could does not count.',
+      }),
+    ),
     removalStartedAt: Type.Optional(Time({ description: 'When the removal of the module resources began.' })),
   }),
   columns: [{ name: 'State', type: 'string', path: '.status.state' }],

@@ -30,6 +30,7 @@ export const names = {
   mutatingWebhooks: 'sap-btp-operator-mutating-webhook-configuration',
   validatingWebhooks: 'sap-btp-operator-validating-webhook-configuration',
   webhookService: 'sap-btp-operator-webhook-service',
+  priorityClass: 'btp-manager-kyma-priority',
   operatorContainer: 'manager',
   proxyContainer: 'kube-rbac-proxy',
   operatorPods: { 'app.kubernetes.io/instance': 'sap-btp-operator' },

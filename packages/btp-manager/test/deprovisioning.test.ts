@@ -168,6 +168,66 @@ describe('deprovisioning, step by step', () => {
     expect(seen).toEqual(['Ready/ReconcileSucceeded', 'Deleting/HardDeleting', 'Deleting/SoftDeleting']);
   });
 
+  /** A forced deletion that has been waiting for ten minutes. */
+  const waitingForTenMinutes = async () => {
+    const cluster = await readyCluster();
+    await cluster.client.create(serviceInstance('one', held));
+    await force(cluster);
+    await cluster.client.delete(BtpOperator, primary);
+    await cluster.advance(10 * minute);
+    const { hardDeleteStartedAt } = (await read(cluster))!.status!;
+    const lookedAgain = () =>
+      cluster.eventually(
+        'the manager looks again',
+        async () => {
+          const now = (await read(cluster))?.status;
+          return now && now.hardDeleteStartedAt !== hardDeleteStartedAt ? now : undefined;
+        },
+        { withinMs: 30 * minute },
+      );
+    return { cluster, lookedAgain };
+  };
+
+  test.skipIf(embeddedOnly)(
+    'the time limit of the hard delete stands still while the API server is out of reach',
+    async () => {
+      const { cluster, lookedAgain } = await waitingForTenMinutes();
+      await using _disposed = cluster;
+      const outage = cluster.refuse({}, { status: 503, reason: 'ServiceUnavailable' });
+      await cluster.advance(30 * minute);
+      outage.remove();
+      expect((await lookedAgain()).state).toBe('Deleting');
+      const back = cluster.clock.now();
+      await cluster.advance(8 * minute);
+      expect(reasonIn(await read(cluster))).toBe('HardDeleting');
+      await isGone(cluster, 10 * minute);
+      expect(cluster.clock.now() - back).toBeLessThan(12 * minute);
+    },
+  );
+
+  test.skipIf(embeddedOnly)('it stands still, too, while no manager runs', async () => {
+    const { cluster, lookedAgain } = await waitingForTenMinutes();
+    await using _disposed = cluster;
+    await cluster.manager.stop();
+    await cluster.advance(60 * minute);
+    await cluster.run([btpController()]);
+    await lookedAgain();
+    await cluster.advance(8 * minute);
+    expect(reasonIn(await read(cluster))).toBe('HardDeleting');
+    await isGone(cluster, 4 * minute);
+  });
+
+  test.skipIf(embeddedOnly)('waiting for the hard delete writes a note once a minute, not at every look', async () => {
+    const { cluster } = await waitingForTenMinutes();
+    await using _disposed = cluster;
+    let writes = 0;
+    cluster.embedded!.observe(({ storageId }) => {
+      if (storageId === 'btpoperators.operator.kyma-project.io') writes += 1;
+    });
+    await cluster.advance(5 * minute);
+    expect(writes).toBeLessThanOrEqual(6);
+  });
+
   test('step 4: a deletion that is refused, because the webhook cannot be called, becomes a soft delete at once', async () => {
     // Nothing listens behind the Service of the webhooks.
     const { folder, data } = await moduleCopy();

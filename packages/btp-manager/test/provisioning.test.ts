@@ -9,6 +9,7 @@ import {
   MutatingWebhookConfiguration,
   NetworkPolicy,
   newObject,
+  PriorityClass,
   Secret,
   ServiceAccount,
   ValidatingWebhookConfiguration,
@@ -25,6 +26,7 @@ import {
   decode,
   encode,
   impatient,
+  isGone,
   messageIn,
   moduleCopy,
   primary,
@@ -138,6 +140,49 @@ describe('provisioning, step by step', () => {
     const data = { clientid: encode('id'), sm_url: encode('https://sm') };
     await cluster.client.patch(Secret, secretKey, { type: 'merge', body: { data } });
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
+  });
+
+  test('a PriorityClass that was there before is used as it is: neither adopted nor deleted', async () => {
+    const key = { name: 'btp-manager-kyma-priority' };
+    const existing = newObject(PriorityClass, { metadata: key, value: 1000, description: 'of somebody else' });
+    await using cluster = await btpCluster([requiredSecret(), ...seededCertificates()]);
+    const created = await cluster.client.create(existing);
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    await reaches(cluster, 'ReconcileSucceeded');
+    expect(await cluster.client.get(PriorityClass, key)).toEqual(created);
+    await cluster.client.delete(BtpOperator, primary);
+    await isGone(cluster);
+    expect(await cluster.client.get(PriorityClass, key)).toEqual(created);
+    await cluster.client.delete(PriorityClass, key);
+  });
+
+  test('an object that is to be applied and to be deleted stays, is never deleted, and the log says so', async () => {
+    const { folder, data } = await moduleCopy();
+    await writeFile(
+      join(folder, 'module-resources', 'delete', 'to-delete.yml'),
+      [
+        'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sap-btp-operator, namespace: kyma-system}',
+        'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: sap-btp-operator-manager-role, namespace: kyma-system}',
+        'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: kyma-project.io--btp-operator-to-dns}',
+        // The same name elsewhere is another object.
+        'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sap-btp-operator, namespace: default}',
+      ].join('\n---\n'),
+    );
+    const elsewhere = { namespace: 'default', name: 'sap-btp-operator' };
+    await using cluster = await btpCluster([requiredSecret(), ...seededCertificates()]);
+    await cluster.client.create(newObject(ServiceAccount, { metadata: elsewhere }));
+    const { logs } = await cluster.run([btpController({ settings: testSettings(data) })]);
+    await cluster.client.create(btpOperator());
+    await reaches(cluster, 'ReconcileSucceeded');
+    expect(cluster.writes.filter((write) => write.startsWith('delete '))).toEqual([
+      'delete serviceaccounts sap-btp-operator',
+    ]);
+    expect(await cluster.client.get(ServiceAccount, elsewhere)).toBeUndefined();
+    expect(await cluster.client.get(ServiceAccount, system('sap-btp-operator'))).toBeDefined();
+    expect(JSON.stringify(logs)).toContain('ClusterRole sap-btp-operator-manager-role');
+    await cluster.client.delete(BtpOperator, primary);
+    await isGone(cluster);
   });
 
   test('step 7: outdated resources are deleted, and it does not matter when they or their kind are gone', async () => {

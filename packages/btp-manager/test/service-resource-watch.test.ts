@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { CustomResourceDefinition } from '@slipway/kube';
 import { describe, expect, test } from 'vitest';
 
@@ -17,8 +19,9 @@ import {
 const health = { health: { port: 0, host: '127.0.0.1' } } as const;
 
 async function readiness(port: number | undefined): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}/readyz?verbose`);
-  return `${answer.status} ${answer.status === 200 ? '' : await answer.text()}`.trim();
+  const [response] = (await once(get({ port, path: '/readyz?verbose' }), 'response')) as [IncomingMessage];
+  const text = Buffer.concat(await response.toArray()).toString();
+  return `${response.statusCode} ${response.statusCode === 200 ? '' : text}`.trim();
 }
 
 const definition = { name: 'serviceinstances.services.cloud.sap.com' };

@@ -164,6 +164,22 @@ spec:
     if (!onReference) await reaches(cluster, 'UpdateDone');
   });
 
+  test('a Secret whose name comes from the ConfigMap is noticed at once, like one of the default name', async () => {
+    const labels = { 'app.kubernetes.io/managed-by': 'kcp-kyma-environment-broker' };
+    const settings = newObject(ConfigMap, {
+      metadata: { ...system('sap-btp-manager'), labels },
+      data: { SecretName: 'my-credentials' },
+    });
+    await using cluster = await btpCluster([requiredSecret(), settings, ...seededCertificates()]);
+    await cluster.run([btpController()]);
+    await cluster.client.create(btpOperator());
+    expect(messageIn(await reaches(cluster, 'MissingSecret'))).toContain('my-credentials');
+    const secret = requiredSecret();
+    await cluster.client.create({ ...secret, metadata: { ...secret.metadata, name: 'my-credentials' } });
+    // Long before the interval of five minutes.
+    await reaches(cluster, 'ReconcileSucceeded', { withinMs: 30_000 });
+  });
+
   test('changed settings in the ConfigMap take effect at once, and go when the key goes', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;

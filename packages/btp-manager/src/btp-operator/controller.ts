@@ -38,6 +38,7 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
   const candidates = new Map<string, ObjectKey>([['', names.primary]]);
   const workshop: Workshop = {
     baseSettings: settings,
+    lastSettings: settings,
     images,
     singleton,
     loader: options.loader ?? new ModuleLoader(),
@@ -64,7 +65,7 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
       {
         kind: Secret,
         scope: visible,
-        predicates: [(event: CacheEvent) => event.key.name === settings.secretName],
+        predicates: [(event: CacheEvent) => event.key.name === workshop.lastSettings.secretName],
         map: representatives,
       },
       {

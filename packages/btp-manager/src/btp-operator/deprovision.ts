@@ -90,6 +90,7 @@ async function isBlocked(run: BtpRun): Promise<boolean> {
     const text = `All service instances and bindings must be removed: ${instances.length} instance(s) and ${bindings.length} binding(s)`;
     await setReason(run, 'ServiceInstancesAndBindingsNotCleaned', text, {
       hardDeleteStartedAt: undefined,
+      hardDeleteSeenAt: undefined,
       removalStartedAt: undefined,
     });
     return true;

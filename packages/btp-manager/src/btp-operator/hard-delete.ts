@@ -22,15 +22,11 @@ export type HardDeleteOutcome =
  * from the first try, which is kept in the status.
  */
 export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
-  const { clock, signal } = run.context;
-  const { hardDeleteTimeoutMs, hardDeleteCheckIntervalMs } = run.settings;
+  const { hardDeleteCheckIntervalMs } = run.settings;
   try {
     const found = await listServiceResources(run);
     if (countOf(found) === 0) return { state: 'done' };
-    if (run.btp.status?.hardDeleteStartedAt === undefined)
-      await setProgress(run, { hardDeleteStartedAt: timeText(clock.now()) });
-    const startedMs = Date.parse(run.btp.status?.hardDeleteStartedAt ?? timeText(clock.now()));
-    const leftMs = startedMs + hardDeleteTimeoutMs - clock.now();
+    const leftMs = await timeLeftMs(run);
     const what = `${found.instances.length} instance(s) and ${found.bindings.length} binding(s) are left`;
     if (leftMs <= 0) return { state: 'failed', why: `${what} after the time limit of the hard delete` };
     await askForDeletion(run, ServiceBinding, found.bindings);
@@ -38,10 +34,31 @@ export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
     if (countOf(await listServiceResources(run)) === 0) return { state: 'done' };
     return { state: 'waiting', lookAgainMs: Math.min(leftMs, hardDeleteCheckIntervalMs) };
   } catch (error) {
-    signal.throwIfAborted();
+    run.context.signal.throwIfAborted();
     if (isPassing(error)) throw error;
     return { state: 'failed', why: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** How many times within the time limit it is noted that somebody looked. */
+const notes = 20;
+
+/**
+ * What is left of the time limit. Time in which nobody could look does not count (the API server was out of reach, or no manager
+ * ran): the service operator had no chance then either, and what it does not delete is left in SAP BTP.
+ */
+async function timeLeftMs(run: BtpRun): Promise<number> {
+  const { hardDeleteTimeoutMs, hardDeleteCheckIntervalMs } = run.settings;
+  const { hardDeleteStartedAt, hardDeleteSeenAt } = run.btp.status ?? {};
+  const nowMs = run.context.clock.now();
+  const now = timeText(nowMs);
+  const noteEveryMs = Math.max(hardDeleteCheckIntervalMs, hardDeleteTimeoutMs / notes);
+  const unseenMs = nowMs - Date.parse(hardDeleteSeenAt ?? now);
+  const awayMs = unseenMs > noteEveryMs + 2 * hardDeleteCheckIntervalMs ? unseenMs : 0;
+  const startedMs = Date.parse(hardDeleteStartedAt ?? now) + awayMs;
+  if (hardDeleteSeenAt === undefined || unseenMs >= noteEveryMs)
+    await setProgress(run, { hardDeleteStartedAt: timeText(startedMs), hardDeleteSeenAt: now });
+  return startedMs + hardDeleteTimeoutMs - nowMs;
 }
 
 /**
@@ -67,8 +84,10 @@ async function askForDeletion(
     try {
       await run.context.client.deleteCollection(kind, { namespace });
     } catch (error) {
-      // The server may go on with a deletion after it stopped answering.
-      if (!isTimeout(error)) throw error;
+      // The server may go on with a deletion after it stopped answering. What passes by itself is asked for again at the next
+      // look, which a growing back-off would put off until nobody could say that time has passed.
+      if (!isTimeout(error) && !isPassing(error)) throw error;
+      run.context.log.info('asking for a deletion failed; trying again', { kind: kind.plural, namespace, error });
     }
   }
 }

@@ -9,6 +9,7 @@ import type { Credentials } from '../resources/required-secret.ts';
 import { clusterScopedKinds } from '../resources/scopes.ts';
 import { prepareCertificates } from './certificates.ts';
 import { areNetworkPoliciesDisabled, removeUnwantedPolicies } from './network-policies.ts';
+import { withoutForeignPriorityClasses } from './priority-class.ts';
 import type { BtpRun } from './run.ts';
 import { orRefuse } from './status.ts';
 
@@ -34,7 +35,7 @@ export async function prepareModule(
 }
 
 async function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credentials): Promise<KubeObject[]> {
-  return prepareResources({
+  const prepared = prepareResources({
     files,
     credentials,
     settings: run.settings,
@@ -42,6 +43,7 @@ async function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credent
     clusterScoped: await clusterScopedKinds(run.context.client, [...files.apply, ...files.networkPolicies]),
     networkPolicies: !areNetworkPoliciesDisabled(run),
   });
+  return await withoutForeignPriorityClasses(run, prepared);
 }
 
 /** Step 9: brings the cluster to it, wave by wave. Does not wait. */

@@ -44,7 +44,7 @@ export async function provision(run: BtpRun): Promise<Requeue> {
   await removeStaleClusterId(run, secret, credentials, drift);
 
   // 7. Outdated resources go first.
-  await orRefuse(failure, () => deleteOutdated(run, files.outdated));
+  await orRefuse(failure, () => deleteOutdated(run, files));
 
   // 8. The current ones are prepared: certificates, webhook configurations, labels, namespace, credentials, images.
   const module = await prepareModule(run, files, credentials, failure);
@@ -116,7 +116,7 @@ export async function keepAlive(run: BtpRun): Promise<void> {
   try {
     const { credentials } = await readCredentials(run);
     const files = await run.workshop.loader.load(run.settings);
-    await deleteOutdated(run, files.outdated);
+    await deleteOutdated(run, files);
     const result = await applyModule(run, await prepareModule(run, files, credentials, 'ReconcileFailed'));
     if (result.state === 'failed') throw applyFailure(run, result, 'ReconcileFailed');
   } catch (error) {

@@ -57,7 +57,8 @@ async function reconcileResponsible(run: BtpRun): Promise<Requeue | undefined> {
 async function configured(run: BtpRun): Promise<BtpRun> {
   const { context, workshop, metrics } = run;
   try {
-    return Object.assign(run, { settings: await readSettings(context, workshop.baseSettings, metrics) });
+    workshop.lastSettings = await readSettings(context, workshop.baseSettings, metrics);
+    return Object.assign(run, { settings: workshop.lastSettings });
   } catch (error) {
     context.signal.throwIfAborted();
     throw new Refusal('GettingConfigMapFailed', (error as Error).message, { cause: error });

@@ -12,6 +12,8 @@ import type { Redaction } from './redaction.ts';
 export interface Workshop {
   /** Defaults and flags; the ConfigMap comes on top for each reconciliation. */
   readonly baseSettings: Settings;
+  /** The settings as last read: which Secret to watch is one of them. */
+  lastSettings: Settings;
   readonly images: Images;
   /** Which BtpOperator counts: the one with the fixed name, or the oldest. */
   readonly singleton: 'fixed' | 'oldest';

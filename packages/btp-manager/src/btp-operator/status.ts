@@ -6,7 +6,9 @@ import type { BtpRun } from './run.ts';
 
 /** Status fields besides state and condition; `undefined` takes a field away. */
 export type Progress = {
-  [K in 'chartVersion' | 'waitingSince' | 'hardDeleteStartedAt' | 'removalStartedAt']?: string | undefined;
+  [K in 'chartVersion' | 'waitingSince' | 'hardDeleteStartedAt' | 'hardDeleteSeenAt' | 'removalStartedAt']?:
+    | string
+    | undefined;
 };
 
 /** How moments stand in the status: to the millisecond, so that a limit counts from when it really began. */

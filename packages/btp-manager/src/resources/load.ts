@@ -1,9 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '@slipway/kube';
+import { newObject, PriorityClass, type KubeObject } from '@slipway/kube';
 import { ManifestError, parseManifests } from '@slipway/manifests';
 import { parse } from 'yaml';
 
+import { names } from '../names.ts';
 import { Refusal } from '../reasons.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -35,21 +36,34 @@ export class ModuleLoader {
     if (this.#known?.stamp === stamp) return this.#known.files;
     const loaded: ModuleFiles = {
       chartVersion: await readChartVersion(chartFile),
-      apply: await readObjects(files.apply),
+      apply: withPriorityClass(await readObjects(files.apply)),
       outdated: await readObjects(files.outdated),
       networkPolicies: await readObjects(files.networkPolicies),
     };
-    refuseContradiction(loaded);
     this.#known = { stamp, files: loaded };
     return loaded;
   }
 }
 
-/** An object that is applied and deleted in turn would keep the manager busy for ever. */
-function refuseContradiction({ apply, outdated }: ModuleFiles): void {
-  const kept = new Set(apply.map((object) => `${object.kind} ${object.metadata.name}`));
-  const both = outdated.map((object) => `${object.kind} ${object.metadata.name}`).find((name) => kept.has(name));
-  if (both) throw new Refusal('InconsistentChart', `${both} is among both the resources to apply and those to delete`);
+/** Without the class its pods name no pod is made. The original brings it with itself, so sets made for the original do not hold it. */
+function withPriorityClass(objects: readonly KubeObject[]): KubeObject[] {
+  const isNamed = objects.some((object) => priorityClassOf(object) === names.priorityClass);
+  const isThere = objects.some(
+    ({ kind, metadata }) => kind === PriorityClass.kind && metadata.name === names.priorityClass,
+  );
+  if (!isNamed || isThere) return [...objects];
+  const priorityClass = newObject(PriorityClass, {
+    metadata: { name: names.priorityClass },
+    value: 2_100_000,
+    preemptionPolicy: 'PreemptLowerPriority',
+    description: 'Pods of the SAP BTP service operator.',
+  });
+  return [...objects, priorityClass as KubeObject];
+}
+
+function priorityClassOf(object: KubeObject): string | undefined {
+  const { spec } = object as { spec?: { template?: { spec?: { priorityClassName?: string } } } };
+  return object.kind === 'Deployment' ? spec?.template?.spec?.priorityClassName : undefined;
 }
 
 /** `*.yml` and `*.yaml` of a folder, not of folders in it, in byte order of their names. */

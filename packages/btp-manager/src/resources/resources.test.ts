@@ -136,17 +136,6 @@ describe('the module on disk', () => {
     expect((await refusalOf(() => new ModuleLoader().load(paths))).message).toContain(`${file}, document 1, line 1`);
   });
 
-  test('row 21, InconsistentChart: an object is to be applied and to be deleted', async () => {
-    await writeFile(
-      join(paths.resourcesPath, 'delete', 'to-delete.yml'),
-      'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sap-btp-operator, namespace: kyma-system}\n',
-    );
-    expect(await refusalOf(() => new ModuleLoader().load(paths))).toMatchObject({
-      reason: 'InconsistentChart',
-      message: 'ServiceAccount sap-btp-operator is among both the resources to apply and those to delete',
-    });
-  });
-
   test('row 21, InconsistentChart: a folder is missing, or the version', async () => {
     await writeFile(join(paths.chartPath, 'Chart.yaml'), 'name: x\n');
     expect((await refusalOf(() => new ModuleLoader().load(paths))).message).toContain('Chart.yaml: version is missing');
