@@ -1,25 +1,15 @@
-import {
-  isConflict,
-  isForbidden,
-  isInvalid,
-  isNotFound,
-  isTransient,
-  KubeError,
-  type Client,
-  type DeepReadonly,
-  type Kind,
-  type KubeObject,
-} from '@slipway/kube';
+import { isConflict, type Client, type DeepReadonly, type Kind, type KubeObject } from '@slipway/kube';
 
-import { driftPolicyOf, mayRecreate, modeOf } from './annotations.ts';
+import { annotations, driftPolicyOf, mayRecreate, modeOf } from './annotations.ts';
 import type { AppliedMemo } from './applied-memo.ts';
 import { carriesDriftMark } from './drift-mark.ts';
 import type { HealthRules } from './health-rules.ts';
-import { refOf, refText } from './identity.ts';
+import { refOf } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
 import { isMember, isMembershipLabel, isSetLabel, isShared, otherOwner, type Membership } from './membership.ts';
 import type { MemberResult } from './member-result.ts';
 import { isAppliedAlready } from './owned-fields.ts';
+import { isRefusedAsChange, refusalText, refusedMember } from './refusal.ts';
 
 /** Who may be taken into the set when it exists already. */
 export type AdoptionPolicy =
@@ -35,7 +25,7 @@ export interface MemberContext {
   readonly fieldManager: string;
   readonly membership: Membership;
   readonly adoption: AdoptionPolicy;
-  readonly health: HealthRules;
+  readonly health: Pick<HealthRules, 'of'>;
   readonly memo: AppliedMemo;
   readonly signal?: AbortSignal;
 }
@@ -73,8 +63,7 @@ export async function applyMember(
     return await configure(config, kind, live, context);
   } catch (error) {
     if (context.signal?.aborted) throw error;
-    const retriable = isConflict(error) || isTransient(error);
-    return { ref, action: 'failed', uid: live?.metadata.uid, message: refusalText(error), retriable };
+    return refusedMember(ref, error, { uid: live?.metadata.uid });
   }
 }
 
@@ -154,14 +143,13 @@ async function configure(
     const action = applied.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'configured';
     return settled(action, applied, context);
   } catch (error) {
-    if (!isImmutableRefusal(error)) throw error;
-    if (!mayRecreate(config)) {
-      throw new Error(
-        `${refusalText(error)} (to let it be deleted and created again, annotate it with manifests.slipway.dev/recreate: enabled)`,
-        { cause: error },
-      );
-    }
-    return await recreate(config, kind, live, context);
+    if (!(await isRefusedAsChange(error, config, context.client, context))) throw error;
+    if (mayRecreate(config)) return await recreate(config, kind, live, context);
+    const hint = `(to let it be deleted and created again, annotate it with ${annotations.recreate}: enabled)`;
+    return refusedMember(refOf(config), error, {
+      uid: live.metadata.uid,
+      message: `${refusalText(error)} ${hint}`,
+    });
   }
 }
 
@@ -178,13 +166,15 @@ async function applyUnlessDisputed(
     return await apply(false);
   } catch (error) {
     if (!isConflict(error)) throw error;
+    // The answer names the other managers in the texts of its causes and nowhere else.
+    const causes = (error.details?.causes ?? []).filter((cause) => cause.reason === 'FieldManagerConflict');
     const others = setManagers(live, context.membership).filter((manager) =>
-      (error as Error).message.includes(`"${manager}"`),
+      causes.some((cause) => cause.message?.includes(`"${manager}"`)),
     );
     // Somebody else's edit of a shared object is drift like any other.
     if (others.length === 0) return await apply(true);
     throw new Error(
-      `is a member of two sets that want different values, ${context.fieldManager} and ${others.join(', ')}: ${(error as Error).message}; take it out of one of them, make them agree, or set the adoption policy to AdoptAll`,
+      `is a member of two sets that want different values, ${context.fieldManager} and ${others.join(', ')}: ${error.message}; take it out of one of them, make them agree, or set the adoption policy to AdoptAll`,
       { cause: error },
     );
   }
@@ -274,30 +264,4 @@ function sameContent(a: DeepReadonly<KubeObject>, b: DeepReadonly<KubeObject>): 
 function content(object: DeepReadonly<KubeObject>): unknown {
   const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
   return { ...object, metadata, status: undefined };
-}
-
-export function isImmutableRefusal(error: unknown): boolean {
-  return (
-    isInvalid(error) &&
-    /immutable|may not be changed|updates to .* are forbidden|cannot be changed/i.test((error as Error).message)
-  );
-}
-
-/** What the server said, with a hint where the plain text does not say what to do. */
-export function refusalText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof KubeError && isNotFound(error) && /namespaces "/.test(error.message)) {
-    return `${error.message}; add the Namespace to the set or create it first`;
-  }
-  if (isConflict(error)) return `${error.message}; it will be tried again`;
-  if (/failed calling webhook/.test(error.message))
-    return `${error.message}; see whether that webhook's service runs, it will be tried again`;
-  if (/denied (the )?request/.test(error.message)) return `${error.message}; change the object, or what denies it`;
-  if (isForbidden(error)) return `${error.message}; allow it with a role, or take the object out of the set`;
-  return error.message;
-}
-
-/** How a failed member is named in a condition. */
-export function failureText(result: MemberResult): string {
-  return `${refText(result.ref)}: ${result.message ?? 'failed'}`;
 }

@@ -1,8 +1,10 @@
-import type { Client, KubeObject } from '@slipway/kube';
+import { isForbidden, isUnknownKind, StorageClass, type Client, type KubeObject } from '@slipway/kube';
 
 import { AppliedMemo } from './applied-memo.ts';
-import { applyMember, refusalText, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
+import { applyMember, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
 import { withDriftMark } from './drift-mark.ts';
+import { HealthGates } from './health-gates.ts';
+import type { HealthFacts } from './health.ts';
 import { HealthRules } from './health-rules.ts';
 import { refKey, refOf, refText, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
@@ -10,6 +12,7 @@ import { readLiveMembers, type Sought } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
 import type { MemberResult, SetResult } from './member-result.ts';
 import { preflight, type LiveMembers } from './preflight.ts';
+import { isServerFault, refusedMember } from './refusal.ts';
 import { ServedKinds } from './served-kinds.ts';
 import { orderInWaves, type Wave } from './waves.ts';
 
@@ -22,7 +25,7 @@ export interface ApplySetOptions {
   readonly membership: Membership;
   /** Default `AdoptIfUnowned`. */
   readonly adoption?: AdoptionPolicy;
-  /** Whose health the next wave waits for. Default: everyone's. Definitions and namespaces are always waited for: without them the next wave fails. */
+  /** Whose health counts: for the pass to be `applied`, and for members that ask to come after others. Default: everyone's. */
   readonly gate?: (ref: ObjectRef) => boolean;
   /** Default: the built-in rules. */
   readonly health?: HealthRules;
@@ -40,26 +43,29 @@ export interface ApplySetOptions {
 }
 
 /**
- * One pass over a set: applies wave by wave, in parallel inside a wave, and stops at the first wave that fails or is not
- * healthy yet. It never waits; run it again when members change. A pass over an unchanged set makes no write and one list per
- * kind.
+ * One pass over a set: applies wave by wave, in parallel inside a wave. Definitions and namespaces are waited for by what needs
+ * them. Health otherwise holds up only what asks to come later, by a `wave` or `depends-on` annotation: members may need each
+ * other to get healthy, in any order of their kinds. `applied` means that everyone who gates is healthy. The pass never waits;
+ * run it again when members change. Over an unchanged set it makes no write and one list per kind.
  */
 export async function applySet(options: ApplySetOptions): Promise<SetResult> {
   const { client, membership, signal } = options;
   const concurrency = options.concurrency ?? 8;
   const waves = orderInWaves(options.objects.map((object) => withDriftMark(withMembership(object, membership))));
+  const inView = (object: KubeObject) => options.only?.has(refKey(refOf(object))) ?? true;
+  const whole = (results: MemberResult[]) => (options.only ? results : fillPending(waves, results));
+  const objects = waves.flatMap((wave) => wave.objects);
+  const rules = options.health ?? new HealthRules();
+  const facts = await healthFacts(client, objects.filter(inView), signal);
   const context: MemberContext = {
     client,
     fieldManager: options.fieldManager,
     membership,
     adoption: options.adoption ?? 'AdoptIfUnowned',
-    health: options.health ?? new HealthRules(),
+    health: { of: (object) => rules.of(object, facts) },
     memo: options.memo ?? new AppliedMemo(),
     ...(signal ? { signal } : {}),
   };
-  const inView = (object: KubeObject) => options.only?.has(refKey(refOf(object))) ?? true;
-  const whole = (results: MemberResult[]) => (options.only ? results : fillPending(waves, results));
-  const objects = waves.flatMap((wave) => wave.objects);
   const kinds = new ServedKinds(client, objects, signal);
   await kinds.learn(objects.filter(inView), { trustSet: false });
   let read: LiveMembers = new Map();
@@ -69,20 +75,53 @@ export async function applySet(options: ApplySetOptions): Promise<SetResult> {
     read = found.read;
   }
 
-  const gates = (ref: ObjectRef) => isFoundation(ref) || (options.gate?.(ref) ?? true);
+  const gates = new HealthGates(options.gate);
   const results: MemberResult[] = [];
   for (const wave of waves) {
     const members = wave.objects.filter(inView);
     if (members.length === 0) continue;
+    const { ready, held } = gates.sort(members);
     // A definition applied in an earlier wave may have made a kind known.
-    await kinds.learn(members, { trustSet: true });
-    const outcome = await applyWave(members, kinds, read, context, concurrency);
+    await kinds.learn(ready, { trustSet: true });
+    const outcome = softened(await applyWave(ready, kinds, read, context, concurrency), results);
     results.push(...outcome);
-    const state = stateOf(outcome, gates);
+    gates.note(wave, outcome);
+    const state = stateOf(outcome);
     options.onWave?.(wave.label, state);
     if (state !== 'applied') return { state, wave: wave.label, members: whole(results) };
+    if (held.length > 0) return { state: 'waiting', wave: gates.openWave!, members: whole(results) };
   }
+  if (gates.openWave !== undefined) return { state: 'waiting', wave: gates.openWave, members: results };
   return { state: 'applied', members: results };
+}
+
+/** What health depends on besides the members, asked for only where a member makes it matter. */
+async function healthFacts(
+  client: Client,
+  objects: readonly KubeObject[],
+  signal: AbortSignal | undefined,
+): Promise<HealthFacts> {
+  if (!objects.some((object) => object.kind === 'PersistentVolumeClaim')) return {};
+  const lateBindingClasses = new Set<string>();
+  try {
+    for await (const { metadata, volumeBindingMode } of client.list(StorageClass, { signal }))
+      if (volumeBindingMode === 'WaitForFirstConsumer') lateBindingClasses.add(metadata.name!);
+  } catch (error) {
+    // Who may not see classes waits for claims to be bound.
+    if (!isForbidden(error)) throw error;
+  }
+  return { lateBindingClasses };
+}
+
+/**
+ * A server fault while something of the set is still starting is most likely that very thing missing (the backend of a webhook
+ * or of an API): the member waits for it.
+ */
+function softened(outcome: readonly MemberResult[], earlier: readonly MemberResult[]): MemberResult[] {
+  const starting = [...earlier, ...outcome].some((result) => result.health?.status === 'InProgress');
+  return outcome.map((result) =>
+    starting && result.action === 'failed' && isServerFault(result.error) ? { ...result, action: 'waiting' } : result,
+  );
 }
 
 async function applyWave(
@@ -94,37 +133,39 @@ async function applyWave(
 ): Promise<MemberResult[]> {
   const { client, membership, signal } = context;
   const unread = members.filter((object) => kinds.usable(object) && !read.has(refKey(refOf(object))));
-  const forbidden = new Map<string, unknown>();
+  const unreadable = new Map<string, unknown>();
   const live = await readLiveMembers(
     client,
     unread.map((object): Sought => ({ ref: refOf(object), kind: kinds.usable(object)! })),
     membership,
-    { concurrency, signal, onForbidden: (ref, error) => forbidden.set(refKey(ref), error) },
+    { concurrency, signal, onUnreadable: (ref, error) => unreadable.set(refKey(ref), error) },
   );
-  return await inParallel(members, concurrency, async (object): Promise<MemberResult> => {
+  const become = async (object: KubeObject): Promise<MemberResult> => {
     const ref = refOf(object);
     const key = refKey(ref);
     const kind = kinds.usable(object);
-    if (!kind) return { ref, action: 'failed', message: kinds.problem(object) };
-    if (forbidden.has(key)) return { ref, action: 'failed', message: refusalText(forbidden.get(key)) };
+    if (!kind) return kinds.refusal(object);
+    if (unreadable.has(key)) return refusedMember(ref, unreadable.get(key));
     const present = live.get(key) ?? read.get(key);
     // Thousands of members are not held longer than needed.
     live.delete(key);
     read.delete(key);
-    const result = await applyMember(object, kind, present, context);
+    return await applyMember(object, kind, present, context);
+  };
+  return await inParallel(members, concurrency, async (object): Promise<MemberResult> => {
+    const result = await become(object);
     // Between "established" and "served" there is a moment.
-    return result.action === 'failed' &&
-      kinds.isDefinedBySet(object) &&
-      /could not find the requested resource/.test(result.message ?? '')
-      ? { ref, action: 'waiting', message: 'its definition is not served yet' }
+    return result.action === 'failed' && kinds.isDefinedBySet(object) && isUnknownKind(result.error)
+      ? { ref: result.ref, action: 'waiting', message: 'its definition is not served yet' }
       : result;
   });
 }
 
-function stateOf(wave: readonly MemberResult[], gates: (ref: ObjectRef) => boolean): SetResult['state'] {
+/** Whether the next wave may be tried. Whose health it waits for besides is the business of {@link HealthGates}. */
+function stateOf(wave: readonly MemberResult[]): SetResult['state'] {
   if (wave.some((result) => result.action === 'failed')) return 'failed';
   const waits = wave.some(
-    (result) => result.action === 'waiting' || (gates(result.ref) && result.health?.status !== 'Current'),
+    (result) => result.action === 'waiting' || (isFoundation(result.ref) && result.health?.status !== 'Current'),
   );
   return waits ? 'waiting' : 'applied';
 }

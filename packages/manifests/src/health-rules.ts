@@ -1,7 +1,7 @@
 import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import { Environment } from '@marcbachmann/cel-js';
 
-import { healthOf, type Health } from './health.ts';
+import { healthOf, type Health, type HealthFacts } from './health.ts';
 import { groupOf } from './identity.ts';
 import { compileJsonPath } from './json-path.ts';
 
@@ -50,9 +50,9 @@ export class HealthRules {
     }
   }
 
-  of(object: DeepReadonly<KubeObject>): Health {
+  of(object: DeepReadonly<KubeObject>, facts?: HealthFacts): Health {
     const rule = this.#rules.get(`${groupOf(object.apiVersion)}/${object.kind}`);
-    if (!rule || object.metadata.deletionTimestamp) return healthOf(object);
+    if (!rule || object.metadata.deletionTimestamp) return healthOf(object, facts);
     const message = rule.message?.(object);
     const say = (fallback: string) => (typeof message === 'string' && message !== '' ? message : fallback);
     if (rule.failed?.(object) === true) return { status: 'Failed', message: say('failed by its rule') };

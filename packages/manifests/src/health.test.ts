@@ -200,3 +200,29 @@ describe('HealthRules', () => {
     );
   });
 });
+
+describe('a claim that is not bound', () => {
+  const claim = (storageClassName: string | undefined, metadata: Record<string, unknown> = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', ...metadata },
+    spec: { storageClassName },
+    status: { phase: 'Pending' },
+  });
+  const facts = { lateBindingClasses: new Set(['late']) };
+  const chosen = { annotations: { 'volume.kubernetes.io/selected-node': 'node-1' } };
+
+  test.each([
+    ['of a class that binds late has nothing to wait for', claim('late'), 'Current'],
+    ['of such a class, once its pod has a node, is on its way', claim('late', chosen), 'InProgress'],
+    ['of another class is on its way', claim('immediate'), 'InProgress'],
+    ['of no class is on its way', claim(undefined), 'InProgress'],
+  ])('%s', (_name, object, status) => {
+    expect(healthOf(object, facts).status).toBe(status);
+    expect(new HealthRules().of(object, facts).status).toBe(status);
+  });
+
+  test('is on its way when nothing is known of classes', () => {
+    expect(healthOf(claim('late')).status).toBe('InProgress');
+  });
+});

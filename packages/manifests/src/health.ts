@@ -12,6 +12,12 @@ export interface Health {
   readonly message: string;
 }
 
+/** What an object's own status does not say. */
+export interface HealthFacts {
+  /** Storage classes whose claims are bound when a pod first uses them (`WaitForFirstConsumer`). Default: none. */
+  readonly lateBindingClasses?: ReadonlySet<string>;
+}
+
 type Loose = DeepReadonly<KubeObject>;
 type Fields = { readonly [field: string]: unknown };
 interface Condition {
@@ -26,7 +32,7 @@ const inProgress = (message: string): Health => ({ status: 'InProgress', message
 const failed = (message: string): Health => ({ status: 'Failed', message });
 
 /** The health of an object that exists, from its own status. Every built-in kind has its rule; other kinds go by their conditions. */
-export function healthOf(object: Loose): Health {
+export function healthOf(object: Loose, facts: HealthFacts = {}): Health {
   if (object.metadata.deletionTimestamp) return { status: 'Terminating', message: 'is being deleted' };
   const status = fields(object['status']);
   const observed = status['observedGeneration'];
@@ -37,10 +43,10 @@ export function healthOf(object: Loose): Health {
   }
   const group = groupOf(object.apiVersion);
   const rule = kindRules[group ? `${object.kind}.${group}` : object.kind];
-  return rule ? rule(object, status) : byConditions(object, status);
+  return rule ? rule(object, status, facts) : byConditions(object, status);
 }
 
-const kindRules: Readonly<Record<string, (object: Loose, status: Fields) => Health>> = {
+const kindRules: Readonly<Record<string, (object: Loose, status: Fields, facts: HealthFacts) => Health>> = {
   Namespace: (_object, status) =>
     status['phase'] === undefined || status['phase'] === 'Active'
       ? current('is active')
@@ -55,12 +61,7 @@ const kindRules: Readonly<Record<string, (object: Loose, status: Fields) => Heal
   'CronJob.batch': () => current('is scheduled'),
   Pod: pod,
   Service: service,
-  PersistentVolumeClaim: (_object, status) =>
-    status['phase'] === 'Bound'
-      ? current('is bound')
-      : status['phase'] === 'Lost'
-        ? failed('lost its volume')
-        : inProgress(`phase is ${text(status['phase'] ?? 'Pending')}`),
+  PersistentVolumeClaim: claim,
   'PodDisruptionBudget.policy': () => current('is in force'),
   'APIService.apiregistration.k8s.io': (object, status) => {
     const available = findCondition(status, 'Available');
@@ -183,6 +184,17 @@ function pod(object: Loose, status: Fields): Health {
     default:
       return inProgress(`phase is ${text(status['phase'] ?? 'Pending')}`);
   }
+}
+
+function claim(object: Loose, status: Fields, facts: HealthFacts): Health {
+  if (status['phase'] === 'Bound') return current('is bound');
+  if (status['phase'] === 'Lost') return failed('lost its volume');
+  const storageClass = fields(object['spec'])['storageClassName'];
+  // With a node chosen for its first pod the volume is on its way; without one there is nothing to wait for.
+  const isUsed = object.metadata.annotations?.['volume.kubernetes.io/selected-node'] !== undefined;
+  if (!isUsed && typeof storageClass === 'string' && facts.lateBindingClasses?.has(storageClass))
+    return current('is bound when a pod uses it');
+  return inProgress(`phase is ${text(status['phase'] ?? 'Pending')}`);
 }
 
 function crashLoop(status: Fields): string | undefined {

@@ -1,6 +1,6 @@
 export * from './annotations.ts';
 export * from './applied-memo.ts';
-export { failureText, refusalText, type AdoptionPolicy } from './apply-member.ts';
+export type { AdoptionPolicy } from './apply-member.ts';
 export * from './apply-set.ts';
 export * from './diff.ts';
 export * from './health.ts';
@@ -18,5 +18,6 @@ export { compileJsonPath, type JsonPath } from './json-path.ts';
 export * from './parse.ts';
 export * from './plan.ts';
 export * from './prune.ts';
+export { failureText, isAdmissionDenial, refusalText } from './refusal.ts';
 export * from './validate.ts';
 export * from './waves.ts';

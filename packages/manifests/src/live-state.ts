@@ -1,6 +1,8 @@
 import {
   isForbidden,
   isNotFound,
+  isTransient,
+  isUnknownKind,
   type Client,
   type DeepReadonly,
   type Kind,
@@ -24,8 +26,8 @@ const listFrom = 3;
 export interface ReadMembersOptions {
   /** Requests at a time. */
   readonly concurrency: number;
-  /** Told of a member that may not be read. Default: the refusal is thrown. */
-  readonly onForbidden?: (ref: ObjectRef, error: unknown) => void;
+  /** Told of a member that cannot be read: it may not be, its kind is not served, its conversion fails. Default: the refusal is thrown. */
+  readonly onUnreadable?: (ref: ObjectRef, error: unknown) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -60,8 +62,9 @@ async function readSingly(
       const object = await client.get(kind, keyOfRef(ref), { signal: options.signal });
       if (object) found.set(refKey(ref), object);
     } catch (error) {
-      if (!options.onForbidden || !isForbidden(error)) throw error;
-      options.onForbidden(ref, error);
+      const isAboutMember = isForbidden(error) || isUnknownKind(error) || (isTransient(error) && error.code === 500);
+      if (!options.onUnreadable || !isAboutMember) throw error;
+      options.onUnreadable(ref, error);
     }
   });
 }

@@ -29,6 +29,8 @@ export interface MemberResult {
   readonly message?: string;
   /** The failure may pass by itself: the server was busy or away, or somebody else wrote at the same moment. */
   readonly retriable?: boolean;
+  /** What the server answered, for decisions that depend on it. */
+  readonly error?: unknown;
 }
 
 /** The outcome of a pass over a set. `waiting`: a wave is not healthy yet; the next pass goes on from there. */

@@ -1,7 +1,7 @@
 import { isNotFound, type Client, type DeepReadonly, type KubeObject } from '@slipway/kube';
 
 import { mayPrune, mayRecreate, modeOf } from './annotations.ts';
-import { adoptionRefusal, isImmutableRefusal, refusalText, type AdoptionPolicy } from './apply-member.ts';
+import { adoptionRefusal, type AdoptionPolicy } from './apply-member.ts';
 import { diffObjects, type FieldChange } from './diff.ts';
 import { withDriftMark } from './drift-mark.ts';
 import { compareRefs, refOf, refText, type ObjectRef } from './identity.ts';
@@ -9,6 +9,7 @@ import { inParallel } from './in-parallel.ts';
 import { leftOver, type Inventory } from './inventory.ts';
 import { keyOfRef } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
+import { isRefusedAsChange, refusalText } from './refusal.ts';
 import { orderInWaves } from './waves.ts';
 
 /** `unknown`: cannot be judged before something else of the set exists (its definition or its namespace). */
@@ -94,7 +95,7 @@ async function planMember(object: KubeObject, options: PlanOptions): Promise<Pla
     signal?.throwIfAborted();
     if (isNotFound(error))
       return { ref, action: 'unknown', changes: [], message: `${refusalText(error)}: unknown until that exists` };
-    if (isImmutableRefusal(error) && mayRecreate(object)) {
+    if (mayRecreate(object) && (await isRefusedAsChange(error, object, client, options))) {
       return { ref, action: 'recreate', changes: [], message: refusalText(error) };
     }
     return { ref, action: 'refused', changes: [], message: refusalText(error) };

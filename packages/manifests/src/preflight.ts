@@ -1,11 +1,12 @@
-import type { DeepReadonly, KubeObject } from '@slipway/kube';
+import { isBadRequest, isInvalid, type DeepReadonly, type KubeObject } from '@slipway/kube';
 
-import { refusalText, type MemberContext } from './apply-member.ts';
+import type { MemberContext } from './apply-member.ts';
 import { refKey, refOf } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import { readLiveMembers, type Sought } from './live-state.ts';
 import type { MemberResult } from './member-result.ts';
 import { isAppliedButForOwners } from './owned-fields.ts';
+import { isRefusedAsChange, refusedMember } from './refusal.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
 /** Members as they are on the server, by `refKey`; `undefined` for one that is known not to exist. */
@@ -37,14 +38,14 @@ export async function preflight(
   const judged = inTime.filter((object) => kinds.usable(object));
   const refused = inTime
     .filter((object) => kinds.isKnown(object) && !kinds.usable(object))
-    .map((object): MemberResult => ({ ref: refOf(object), action: 'failed', message: kinds.problem(object) }));
+    .map((object) => kinds.refusal(object));
   const unreadable = new Set<string>();
   const live = await readLiveMembers(
     client,
     judged.map((object): Sought => ({ ref: refOf(object), kind: kinds.usable(object)! })),
     membership,
     // What may not be read is reported when it is its turn, with the rest of its wave applied.
-    { concurrency, signal, onForbidden: (ref) => unreadable.add(refKey(ref)) },
+    { concurrency, signal, onUnreadable: (ref) => unreadable.add(refKey(ref)) },
   );
   const read: LiveMembers = new Map();
   await inParallel(judged, concurrency, async (object) => {
@@ -57,14 +58,15 @@ export async function preflight(
       await client.apply(object, { fieldManager, force: true, dryRun: true, signal });
     } catch (error) {
       signal?.throwIfAborted();
-      if (isFinal(error)) refused.push({ ref, action: 'failed', message: refusalText(error) });
+      // Immutable fields are judged when the member is applied: it may be allowed to be made anew.
+      if (isFinal(error) && !(present && (await isRefusedAsChange(error, object, client, context))))
+        refused.push(refusedMember(ref, error));
     }
   });
   return { refused, read };
 }
 
-/** Refusals that a retry or a later wave will not mend. Immutable fields are judged when the member is applied; so is what cannot be tried. */
+/** Refusals that a retry or a later wave will not mend. */
 function isFinal(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return (code === 400 || code === 422) && !/immutable|does not support dry run/i.test((error as Error).message);
+  return isBadRequest(error) || isInvalid(error);
 }

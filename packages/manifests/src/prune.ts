@@ -1,12 +1,12 @@
 import { isConflict, isNotFound, type Client, type DeepReadonly, type Kind, type KubeObject } from '@slipway/kube';
 
 import { mayPrune } from './annotations.ts';
-import { refusalText } from './apply-member.ts';
 import { refKey, refOf, type ObjectRef } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { keyOfRef, readMetadata, type Sought } from './live-state.ts';
 import type { Membership } from './membership.ts';
+import { refusalText } from './refusal.ts';
 import { orderInWaves } from './waves.ts';
 
 export interface PruneOptions {
@@ -107,7 +107,7 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
       {
         concurrency: options.concurrency ?? 8,
         signal: options.signal,
-        onForbidden: (ref, error) => forbidden.set(refKey(ref), error),
+        onUnreadable: (ref, error) => forbidden.set(refKey(ref), error),
       },
     );
     return entries.map((entry) => {

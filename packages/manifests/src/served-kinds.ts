@@ -1,13 +1,15 @@
-import type { Client, Kind, KubeObject } from '@slipway/kube';
+import { isUnknownKind, type Client, type Kind, type KubeObject } from '@slipway/kube';
 
-import { refusalText } from './apply-member.ts';
+import { refOf } from './identity.ts';
+import type { MemberResult } from './member-result.ts';
+import { refusalText, refusedMember } from './refusal.ts';
 
 /** Which resources serve the objects of a set: as the server says, and as definitions in the set itself will have it. */
 export class ServedKinds {
   readonly #client: Client;
   readonly #signal: AbortSignal | undefined;
   readonly #known = new Map<string, Kind>();
-  readonly #problems = new Map<string, string>();
+  readonly #errors = new Map<string, unknown>();
   readonly #defined: ReadonlyMap<string, Kind>;
 
   constructor(client: Client, set: readonly KubeObject[], signal?: AbortSignal) {
@@ -31,28 +33,26 @@ export class ServedKinds {
         this.#known.set(key, defined ?? (await this.#client.resolve(apiVersion, kind, { signal })));
       } catch (error) {
         this.#signal?.throwIfAborted();
-        this.#problems.set(
-          key,
-          `${refusalText(error)}; add its CustomResourceDefinition to the set or install it first`,
-        );
+        this.#errors.set(key, error);
       }
     }
   }
 
   /** The kind of an object that can be asked for as it is. */
   usable(object: KubeObject): Kind | undefined {
-    return this.problem(object) === undefined ? this.#known.get(keyOf(object)) : undefined;
+    const kind = this.#known.get(keyOf(object));
+    return kind && scopeProblem(object, kind) === undefined ? kind : undefined;
   }
 
-  /** Why an object cannot be asked for: nobody knows its kind, or its scope is another. */
-  problem(object: KubeObject): string | undefined {
+  /** Why an object that is not usable cannot be asked for: nobody knows its kind, or its scope is another. */
+  refusal(object: KubeObject): MemberResult {
+    const ref = refOf(object);
     const kind = this.#known.get(keyOf(object));
-    if (!kind) return this.#problems.get(keyOf(object)) ?? 'its kind is not known yet';
-    if (kind.scope === 'Namespaced' && !object.metadata.namespace)
-      return 'metadata.namespace is required: the kind is namespaced';
-    if (kind.scope === 'Cluster' && object.metadata.namespace)
-      return 'metadata.namespace must not be set: the kind is cluster-scoped';
-    return undefined;
+    if (kind) return { ref, action: 'failed', message: scopeProblem(object, kind) };
+    const error = this.#errors.get(keyOf(object));
+    if (!isUnknownKind(error)) return refusedMember(ref, error ?? new Error('its kind is not known yet'));
+    const message = `${refusalText(error)}; add its CustomResourceDefinition to the set or install it first`;
+    return refusedMember(ref, error, { message, retriable: false });
   }
 
   isKnown(object: KubeObject): boolean {
@@ -62,6 +62,14 @@ export class ServedKinds {
   isDefinedBySet(object: KubeObject): boolean {
     return this.#defined.has(keyOf(object));
   }
+}
+
+function scopeProblem(object: KubeObject, kind: Kind): string | undefined {
+  if (kind.scope === 'Namespaced' && !object.metadata.namespace)
+    return 'metadata.namespace is required: the kind is namespaced';
+  if (kind.scope === 'Cluster' && object.metadata.namespace)
+    return 'metadata.namespace must not be set: the kind is cluster-scoped';
+  return undefined;
 }
 
 function keyOf(object: KubeObject): string {

@@ -4,7 +4,7 @@ import { annotations } from './annotations.ts';
 import { compareRefs, groupOf, refKey, refOf, refText, type ObjectRef } from './identity.ts';
 import { ManifestError, type ManifestProblem } from './manifest-error.ts';
 
-/** Objects that are applied together, in parallel. The next wave starts when these are healthy. */
+/** Objects that are applied together, in parallel. */
 export interface Wave<T extends KubeObject = KubeObject> {
   /** For people: the wave's number, with a second one where dependencies split a wave, such as `40` or `40.1`. */
   readonly label: string;
@@ -115,6 +115,17 @@ export function orderInWaves<T extends KubeObject>(
       label: depth === 0 ? String(wave) : `${wave}.${depth}`,
       objects: members.sort((a, b) => compareRefs(a.ref, b.ref)).map((node) => node.object),
     }));
+}
+
+/** Whether an object's place in the order was asked for, rather than follows from its kind. */
+export function hasAskedForWave(object: KubeObject): boolean {
+  return object.metadata.annotations?.[annotations.wave] !== undefined;
+}
+
+/** The objects an object asks to come after. */
+export function dependenciesOf(object: KubeObject): ObjectRef[] {
+  const parts = object.metadata.annotations?.[annotations.dependsOn]?.split(',') ?? [];
+  return parts.map((part) => parseDependency(part.trim())).filter((ref) => ref !== undefined);
 }
 
 function waveOf(object: KubeObject, ref: ObjectRef, problems: ManifestProblem[]): number {

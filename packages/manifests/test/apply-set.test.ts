@@ -1,4 +1,4 @@
-import { ConfigMap, Deployment, Namespace, type KubeObject } from '@slipway/kube';
+import { ConfigMap, createClient, Deployment, Namespace, type KubeObject, type Transport } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -173,7 +173,7 @@ describe('the order of a set', () => {
     expect(done.members).toHaveLength(3);
   });
 
-  test('a wave starts when the one before is healthy, and not when it has failed', async () => {
+  test('a member that asks for a wave is applied when those before are healthy, and not when one has failed', async () => {
     const namespace = await freshNamespace(cluster);
     const set = testSet(cluster, `${namespace}-set`);
     const migrate = { ...deployment(namespace, 'first') };
@@ -187,6 +187,21 @@ describe('the order of a set', () => {
       async () => (await set.apply([migrate, after])).state === 'applied',
     );
     expect(await cluster.client.get(ConfigMap, { namespace, name: 'after' })).toBeDefined();
+  });
+
+  test('without asking, nobody waits for health, but the pass is not through before all are healthy', async () => {
+    const namespace = await freshNamespace(cluster);
+    const set = testSet(cluster, `${namespace}-set`);
+    const stuck = deployment(namespace, 'stuck', { nodeSelector: { 'example.com/nowhere': 'yes' } });
+    const ingress: KubeObject = {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'Ingress',
+      metadata: { namespace, name: 'after' },
+      spec: { defaultBackend: { service: { name: 'stuck', port: { number: 80 } } } },
+    };
+    const result = await set.apply([stuck, ingress]);
+    expect(result).toMatchObject({ state: 'waiting', wave: '80' });
+    expect(new Set(Object.values(actions(result)))).toEqual(new Set(['created']));
   });
 
   test('a roll-out that exceeds its deadline shows as failed and holds the next wave', async () => {
@@ -205,6 +220,78 @@ describe('the order of a set', () => {
     // The same set, with nothing to wait for, goes on.
     const ungated = await set.apply([stuck, after], { gate: () => false });
     expect(ungated.state).toBe('applied');
+  });
+});
+
+describe('a kind that is established and not served yet', () => {
+  /** The cluster through a server that has not begun to serve Gadgets. */
+  function unserved(group: string): Transport {
+    const inner = cluster.transport();
+    const answer = { status: 404, headers: {}, body: Buffer.from('404 page not found\n') };
+    return {
+      send: (request, signal) =>
+        request.path.startsWith(`/apis/${group}/v1/namespaces/`)
+          ? Promise.resolve(answer)
+          : inner.send(request, signal),
+      open: (request, handler) => inner.open(request, handler),
+      close: () => inner.close(),
+    };
+  }
+
+  test('is waited for when the set defines it, and worth another try when somebody else does', async () => {
+    const group = 'unserved.example.com';
+    const namespace = await freshNamespace(cluster);
+    const set = testSet(cluster, `${namespace}-set`);
+    const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { namespace, name: 'g' } };
+    const definition = gadgetDefinition(group);
+    await cluster.eventually(
+      'the kind is served',
+      async () => (await set.apply([definition, gadget])).state === 'applied',
+    );
+    const client = createClient({ transport: unserved(group), fieldManager: 'test', clock: cluster.clock });
+    const own = await set.apply([definition, gadget], { client });
+    expect(own.state).toBe('waiting');
+    expect(actions(own)[`Gadget.${group} ${namespace}/g`]).toBe('waiting');
+    const foreign = await set.apply([gadget], { client });
+    expect(foreign.members).toMatchObject([{ action: 'failed', retriable: true }]);
+  });
+});
+
+describe('a member the server cannot judge', () => {
+  const guard = (group: string): KubeObject => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: group },
+    webhooks: [
+      {
+        name: `guard.${group}`,
+        // Nobody listens there.
+        clientConfig: { url: 'https://127.0.0.1:1/' },
+        rules: [{ apiGroups: [group], apiVersions: ['v1'], resources: ['gadgets'], operations: ['CREATE', 'UPDATE'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        failurePolicy: 'Fail',
+      },
+    ],
+  });
+
+  test('waits while something of the set is still starting, and has failed when nothing is', async () => {
+    const group = 'guarded.example.com';
+    const namespace = await freshNamespace(cluster);
+    const set = testSet(cluster, `${namespace}-set`);
+    const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { namespace, name: 'g' } };
+    const backend = deployment(namespace, 'backend', { nodeSelector: { 'example.com/nowhere': 'yes' } });
+    const members = [gadgetDefinition(group), guard(group), gadget];
+    const starting = await cluster.eventually('the webhook is asked', async () => {
+      const result = await set.apply([...members, backend]);
+      return messages(result).includes('webhook') ? result : undefined;
+    });
+    expect(starting.state).toBe('waiting');
+    expect(actions(starting)[`Gadget.${group} ${namespace}/g`]).toBe('waiting');
+    const alone = await set.apply(members);
+    expect(alone.state).toBe('failed');
+    expect(alone.members.find((member) => member.action === 'failed')).toMatchObject({ retriable: true });
+    expect(messages(alone)).toContain('see whether its service runs; it will be tried again');
   });
 });
 

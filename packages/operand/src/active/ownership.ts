@@ -61,7 +61,7 @@ export async function ensureOwned(
     {
       concurrency: 8,
       signal,
-      onForbidden(ref, error) {
+      onUnreadable(ref, error) {
         unreadable.add(refKey(ref));
         problems.push(problemText(ref, error));
       },
