@@ -6,6 +6,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   kube: [],
   runtime: ['kube'],
   manifests: ['kube', 'runtime'],
+  sops: ['kube'],
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
   apiserver: [],
@@ -15,7 +16,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */
-export const testOnly: readonly string[] = ['testing', 'apiserver', 'reference-cluster'];
+export const testOnly: readonly string[] = ['testing', 'apiserver', 'reference-cluster', 'oracles'];
 
 /** What the tests of one package may use besides. */
 export const testArrows: Readonly<Record<string, readonly string[]>> = {

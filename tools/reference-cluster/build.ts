@@ -1,8 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { access, constants, mkdir, rename, rm } from 'node:fs/promises';
-import { constants as osConstants, setPriority } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { acquireBuildLock } from './build-lock.ts';
 import { cacheDirectory } from './cache-directory.ts';
 import {
@@ -14,6 +11,7 @@ import {
   goDirectory,
   pinnedVersion,
 } from './components.ts';
+import { buildGoProgram, goProblem, isExecutable } from './go-program.ts';
 
 export interface EnsureReferenceBinariesOptions {
   /** Receives one line of progress at a time. Default: nowhere. */
@@ -51,7 +49,6 @@ export interface NoReferenceBinaries {
 }
 
 const neededToStart: readonly ComponentName[] = ['etcd', 'kube-apiserver', 'kubectl'];
-const progressEveryMs = 30_000;
 
 /** Finds the binaries of the reference cluster: in KUBEBUILDER_ASSETS, else in the cache, else by building them with Go. */
 export async function ensureReferenceBinaries(
@@ -123,7 +120,7 @@ async function buildUnlessImpossible(
 ): Promise<string | undefined> {
   const names = absent.map(({ name }) => name).join(', ');
   if (options.build === false) return `${names} not built yet (npm run reference:build)`;
-  const problem = await goProblem(absent[0]!, options.env);
+  const problem = await goProblem(join(goDirectory, absent[0]!.module), options.env);
   if (problem) {
     return `${names} not in the cache, KUBEBUILDER_ASSETS is not set, and ${problem}`;
   }
@@ -136,82 +133,23 @@ async function buildUnlessImpossible(
       signal: options.signal,
     });
     if (await isExecutable(join(dir, component.name))) continue;
-    await buildComponent(component, dir, { ...options, log });
+    await buildGoProgram(
+      {
+        name: component.name,
+        version: pinnedVersion(component),
+        directory: join(goDirectory, component.module),
+        arguments: (output) => goBuildArguments(component, output),
+      },
+      dir,
+      { ...options, log },
+    );
   }
   return undefined;
-}
-
-async function goProblem(component: Component, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  try {
-    // Asked inside the module, Go itself says whether it is new enough (or may fetch a newer toolchain).
-    await promisify(execFile)('go', ['env', 'GOVERSION'], { cwd: join(goDirectory, component.module), env });
-    return undefined;
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === 'ENOENT') return 'there is no go on the PATH to build with';
-    return `the go on the PATH cannot build it: ${stderr?.trim() || String(error)}`;
-  }
-}
-
-async function buildComponent(
-  component: Component,
-  dir: string,
-  options: BuildOptions & { log: (line: string) => void },
-): Promise<void> {
-  const { env, log, signal } = options;
-  const { name } = component;
-  const unfinished = join(dir, `.${name}.${process.pid}`);
-  const startedAt = performance.now();
-  const seconds = () => Math.round((performance.now() - startedAt) / 1000);
-  log(`building ${name} ${pinnedVersion(component)} …`);
-  const progress = setInterval(() => log(`building ${name} … ${seconds()} s`), progressEveryMs);
-  try {
-    const child = spawn('go', goBuildArguments(component, unfinished), {
-      cwd: join(goDirectory, component.module),
-      env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      signal,
-    });
-    if (child.pid) lowerPriority(child.pid);
-    await goSucceeded(child, name);
-    await rename(unfinished, join(dir, name));
-    log(`built ${name} in ${seconds()} s`);
-  } finally {
-    clearInterval(progress);
-    await rm(unfinished, { force: true });
-  }
-}
-
-async function goSucceeded(child: ChildProcess, name: ComponentName): Promise<void> {
-  const errors: string[] = [];
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors.push(text);
-    if (errors.length > 200) errors.shift();
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  if (code !== 0) throw new Error(`go could not build ${name} (exit code ${code}):\n${errors.join('').trim()}`);
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // Only a courtesy to other work on the machine.
-  }
 }
 
 async function missingFrom(dir: string, wanted: readonly Component[]): Promise<Component[]> {
   const present = await Promise.all(wanted.map(({ name }) => isExecutable(join(dir, name))));
   return wanted.filter((_, index) => !present[index]);
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return await access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function main(args: readonly string[]): Promise<void> {

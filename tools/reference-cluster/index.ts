@@ -11,3 +11,6 @@ export {
   ReferenceClusterUnavailable,
   startReferenceCluster,
 } from './start-reference-cluster.ts';
+export { acquireBuildLock } from './build-lock.ts';
+export { cacheDirectory } from './cache-directory.ts';
+export { buildGoProgram, type GoProgram, goProblem, isExecutable } from './go-program.ts';

@@ -1,0 +1,61 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { creationRuleFor, findConfigFile } from './config-file.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sops-config-'));
+  await mkdir(join(folder, 'env', 'teams'), { recursive: true });
+});
+afterEach(async () => await rm(folder, { recursive: true }));
+
+async function rules(text: string): Promise<string> {
+  const path = join(folder, '.sops.yaml');
+  await writeFile(path, text);
+  return path;
+}
+
+test('the nearest .sops.yaml above a file is its configuration', async () => {
+  const config = await rules('creation_rules: []\n');
+  expect(await findConfigFile(join(folder, 'env', 'teams', 'a.yaml'))).toBe(config);
+});
+
+test('the first creation rule whose path_regex matches below the configuration file counts', async () => {
+  const config = await rules(`creation_rules:
+  - path_regex: ^env/.*secrets.*\\.yaml$
+    encrypted_regex: ^password$
+    age: age1a, age1b
+  - age: [age1c]
+    mac_only_encrypted: true
+`);
+  expect(await creationRuleFor(join(folder, 'env', 'secrets.apps.yaml'), config)).toEqual({
+    recipients: ['age1a', 'age1b'],
+    rule: { encryptedRegex: '^password$' },
+    macOnlyEncrypted: false,
+  });
+  expect(await creationRuleFor(join(folder, 'other.yaml'), config)).toEqual({
+    recipients: ['age1c'],
+    rule: {},
+    macOnlyEncrypted: true,
+  });
+});
+
+test.each([
+  ['creation_rules:\n  - path_regex: ^x\n', /no creation rule matches env\/a\.yaml/],
+  ['creation_rules:\n  - path_regex: "(?<a"\n', /creation_rules\[0\]\.path_regex: .* is not a regular expression/],
+  ['creation_rules:\n  - encrypted_regex: a\n    encrypted_suffix: b\n', /only one of/],
+  ['creation_rules:\n  - key_groups: [{age: [a]}, {age: [b]}]\n', /several groups/],
+  ['creation_rules:\n  - age: 7\n', /creation_rules\[0\]\.age: expected recipients/],
+  ['creation_rules: {}\n', /has to be a list of maps/],
+  ['a: [\n', /not valid YAML/],
+])('%j is refused with the field', async (text, message) => {
+  await expect(creationRuleFor(join(folder, 'env', 'a.yaml'), await rules(text))).rejects.toThrow(message);
+});
+
+test('a configuration without creation rules counts as none', async () => {
+  expect(await creationRuleFor(join(folder, 'a.yaml'), await rules('stores: {}\n'))).toBeUndefined();
+});

@@ -1,0 +1,89 @@
+import { createHash, type Hash } from 'node:crypto';
+
+import { type Cipher, OpenedComment } from './cipher.ts';
+import { leafBytes } from './leaf-bytes.ts';
+import type { Selection } from './selection.ts';
+import { SopsError } from './sops-error.ts';
+import type { Comment, Documents } from './tree.ts';
+import { walk } from './walk.ts';
+
+export interface CryptOptions {
+  readonly cipher: Cipher;
+  readonly selection: Selection;
+  /** Whether only encrypted leaves count for the MAC. */
+  readonly macOnlyEncrypted: boolean;
+}
+
+/** Encrypts the selected leaves in place and answers the MAC of what they were. */
+export function encryptTree(documents: Documents, { cipher, selection, macOnlyEncrypted }: CryptOptions): string {
+  const mac = macHash(macOnlyEncrypted);
+  walk(documents, {
+    leaf(leaf, place) {
+      const selected = selection(place);
+      if (selected || !macOnlyEncrypted) mac.update(leafBytes(leaf));
+      return selected ? cipher.encrypt(leaf, additionalData(place.path)) : leaf;
+    },
+    comment: (text, place) =>
+      selection(place)
+        ? { text: cipher.encrypt(new OpenedComment(text), additionalData(place.path)), sealed: true }
+        : { text, sealed: false },
+  });
+  return mac.digest('hex').toUpperCase();
+}
+
+/** Decrypts the selected leaves in place and answers the MAC of what they are. */
+export function decryptTree(documents: Documents, { cipher, selection, macOnlyEncrypted }: CryptOptions): string {
+  const mac = macHash(macOnlyEncrypted);
+  walk(documents, {
+    leaf(leaf, place) {
+      if (!selection(place)) {
+        if (!macOnlyEncrypted) mac.update(leafBytes(leaf));
+        return leaf;
+      }
+      if (typeof leaf !== 'string') {
+        throw new SopsError(
+          'tampered',
+          `${place.path.join('.')}: expected an encrypted value, found a ${typeof leaf}`,
+          {
+            hint: 'a value was added by hand; use edit instead',
+          },
+        );
+      }
+      const opened = cipher.decrypt(leaf, additionalData(place.path));
+      if (opened instanceof OpenedComment) {
+        const comment: Comment = { kind: 'comment', text: opened.text, inline: false };
+        return comment;
+      }
+      mac.update(leafBytes(opened));
+      return opened;
+    },
+    comment: (text, place) => ({
+      text: selection(place) ? openComment(text, cipher, additionalData(place.path)) : text,
+      sealed: false,
+    }),
+  });
+  return mac.digest('hex').toUpperCase();
+}
+
+/** Comments are not signed: one that is clear, or was moved, is left as it is. */
+function openComment(text: string, cipher: Cipher, place: string): string {
+  try {
+    const opened = cipher.decrypt(text, place);
+    return opened instanceof OpenedComment ? opened.text : text;
+  } catch (error) {
+    if (error instanceof SopsError && error.code === 'tampered') return text;
+    throw error;
+  }
+}
+
+/** Keys joined and closed by colons. Lists add nothing, so that only the MAC sees two elements change places. */
+function additionalData(path: readonly string[]): string {
+  return `${path.join(':')}:`;
+}
+
+function macHash(macOnlyEncrypted: boolean): Hash {
+  const hash = createHash('sha512');
+  // So that the two kinds of MAC can never be taken for each other.
+  if (macOnlyEncrypted) hash.update(createHash('sha256').update('sops').digest());
+  return hash;
+}

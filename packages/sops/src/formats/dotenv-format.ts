@@ -1,0 +1,106 @@
+import { leafBytes } from '../leaf-bytes.ts';
+import { SopsError } from '../sops-error.ts';
+import { type Documents, type Leaf, Mapping, Sequence, type Value } from '../tree.ts';
+import type { Format } from './format.ts';
+
+const prefix = 'sops_';
+
+/** `KEY=value` lines. The `sops` block becomes flat keys such as `sops_age__list_0__map_enc`. */
+export const dotenvFormat: Format = {
+  name: 'dotenv',
+  readPlain: (bytes) => [readLines(bytes)],
+  writePlain: (documents) => Buffer.from(writeLines(documents)),
+  readEncrypted(bytes) {
+    const document = readLines(bytes);
+    const block = new Mapping();
+    document.entries = document.entries.filter((entry) => {
+      if (entry.kind === 'comment' || !entry.key.startsWith(prefix)) return true;
+      place(block, entry.key.slice(prefix.length), entry.value);
+      return false;
+    });
+    return { documents: [document], block: block.entries.length > 0 ? block : undefined };
+  },
+  writeEncrypted([document = new Mapping()], block) {
+    const whole = new Mapping();
+    whole.entries = [...document.entries];
+    for (const [key, leaf] of flatten(block, prefix)) whole.entries.push({ kind: 'item', key, value: leaf });
+    return Buffer.from(writeLines([whole]));
+  },
+};
+
+function readLines(bytes: Uint8Array): Mapping {
+  const mapping = new Mapping();
+  const lines = Buffer.from(bytes).toString('utf8').split('\n');
+  lines.forEach((line, index) => {
+    if (line === '') return;
+    if (line.startsWith('#')) {
+      mapping.entries.push({ kind: 'comment', text: line.slice(1), inline: false });
+      return;
+    }
+    const equals = line.indexOf('=');
+    if (equals < 0) throw new SopsError('input', `line ${index + 1}: expected KEY=value`);
+    const value = line.slice(equals + 1).replaceAll('\\n', '\n');
+    mapping.entries.push({ kind: 'item', key: line.slice(0, equals), value });
+  });
+  return mapping;
+}
+
+function writeLines([document = new Mapping()]: Documents): string {
+  return document.entries
+    .map((entry) => {
+      if (entry.kind === 'comment') return `#${entry.text}\n`;
+      const { key, value } = entry;
+      if (value instanceof Mapping || value instanceof Sequence) {
+        throw new SopsError('input', `${key}: a dotenv file holds only single values`);
+      }
+      return `${key}=${leafText(value).replaceAll('\n', '\\n')}\n`;
+    })
+    .join('');
+}
+
+function leafText(leaf: Leaf): string {
+  if (leaf === null) return '';
+  return typeof leaf === 'boolean' ? String(leaf) : leafBytes(leaf).toString('utf8');
+}
+
+function* flatten(value: Value, key: string, separator = ''): Generator<readonly [string, Leaf]> {
+  if (value instanceof Mapping) {
+    for (const entry of value.entries) {
+      if (entry.kind === 'item') yield* flatten(entry.value, `${key}${separator}${entry.key}`, '__map_');
+    }
+  } else if (value instanceof Sequence) {
+    let index = 0;
+    for (const element of value.elements) {
+      if (element.kind === 'element') yield* flatten(element.value, `${key}__list_${index++}`, '__map_');
+    }
+  } else yield [key, value];
+}
+
+/** Puts a flat key back where it came from. */
+function place(block: Mapping, key: string, value: Value): void {
+  const steps = key.split(/(?=__map_|__list_)/);
+  let at: Mapping | Sequence = block;
+  steps.forEach((step, index) => {
+    const next = steps[index + 1];
+    const made = next === undefined ? value : next.startsWith('__list_') ? new Sequence() : new Mapping();
+    const found = at instanceof Mapping ? childOf(at, step.replace('__map_', ''), made) : elementOf(at, step, made);
+    if (next !== undefined && (found instanceof Mapping || found instanceof Sequence)) at = found;
+  });
+}
+
+function childOf(mapping: Mapping, key: string, made: Value): Value {
+  const found = mapping.get(key);
+  if (found !== undefined) return found;
+  mapping.set(key, made);
+  return made;
+}
+
+function elementOf(sequence: Sequence, step: string, made: Value): Value {
+  const index = Number(step.replace('__list_', ''));
+  if (!Number.isInteger(index) || index < 0 || index > 1000)
+    throw new SopsError('metadata', `sops: cannot read ${step}`);
+  while (sequence.elements.length <= index) sequence.elements.push({ kind: 'element', value: null });
+  const element = sequence.elements[index]!;
+  if (element.kind === 'element') element.value ??= made;
+  return element.kind === 'element' ? element.value : null;
+}

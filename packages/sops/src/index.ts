@@ -1,0 +1,18 @@
+export { type CreationRule, creationRuleFor, findConfigFile } from './config-file.ts';
+export { type FormatName, formatOfPath } from './formats/format.ts';
+export { generateAgeKey, recipientOf } from './keys/age-keys.ts';
+export { findAgeIdentities, identitiesIn, type KeyLookupOptions } from './keys/key-lookup.ts';
+export type { Metadata, WrappedKey } from './metadata.ts';
+export type { SelectionRule } from './selection.ts';
+export { SopsError, type SopsErrorCode } from './sops-error.ts';
+export {
+  type ChangeOptions,
+  decrypt,
+  type DecryptOptions,
+  describe,
+  edit,
+  encrypt,
+  type EncryptOptions,
+  isEncrypted,
+  rotate,
+} from './sops-file.ts';

@@ -1,0 +1,83 @@
+import { armor, Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+
+import type { WrappedKey } from '../metadata.ts';
+import { SopsError } from '../sops-error.ts';
+
+/** A new age key pair: the secret identity and the recipient that goes with it. */
+export async function generateAgeKey(): Promise<{ readonly identity: string; readonly recipient: string }> {
+  const identity = await generateIdentity();
+  return { identity, recipient: await identityToRecipient(identity) };
+}
+
+/** The recipient of an identity (`AGE-SECRET-KEY-…`). */
+export async function recipientOf(identity: string): Promise<string> {
+  try {
+    return await identityToRecipient(identity);
+  } catch {
+    // The library's text could quote the key.
+    throw new SopsError('config', 'not an age identity', { hint: 'it begins with AGE-SECRET-KEY-1' });
+  }
+}
+
+/** Wraps the data key once for each recipient. */
+export async function wrapDataKey(dataKey: Uint8Array, recipients: readonly string[]): Promise<WrappedKey[]> {
+  if (recipients.length === 0) {
+    throw new SopsError('config', 'no recipient to encrypt for', {
+      hint: 'name one with --age, SOPS_AGE_RECIPIENTS or a creation rule in .sops.yaml',
+    });
+  }
+  return await Promise.all(
+    [...new Set(recipients)].map(async (recipient) => {
+      const encrypter = new Encrypter();
+      try {
+        encrypter.addRecipient(recipient);
+      } catch (cause) {
+        throw new SopsError('config', `'${recipient}' is not an age recipient`, { hint: 'it begins with age1', cause });
+      }
+      return { recipient, enc: armor.encode(await encrypter.encrypt(dataKey)) };
+    }),
+  );
+}
+
+/** Opens the data key with whichever identity fits. */
+export async function unwrapDataKey(keys: readonly WrappedKey[], identities: readonly string[]): Promise<Uint8Array> {
+  if (keys.length === 0) {
+    throw new SopsError('unsupported', 'the file is encrypted for no age recipient', {
+      hint: 'only age keys are supported; use the sops command for others',
+    });
+  }
+  if (identities.length === 0) {
+    throw new SopsError('no-key', `no age identity to open the file with; it is for ${recipients(keys)}`, {
+      hint: 'set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE',
+    });
+  }
+  for (const { enc } of keys) {
+    const dataKey = await open(enc, identities);
+    if (dataKey !== undefined) return dataKey;
+  }
+  throw new SopsError(
+    'no-key',
+    `none of the ${identities.length} age identities opens the file; it is for ${recipients(keys)}`,
+  );
+}
+
+async function open(enc: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
+  const decrypter = new Decrypter();
+  for (const identity of identities) {
+    try {
+      decrypter.addIdentity(identity);
+    } catch {
+      throw new SopsError('config', 'an age identity cannot be read', { hint: 'it begins with AGE-SECRET-KEY-1' });
+    }
+  }
+  try {
+    const dataKey = await decrypter.decrypt(armor.decode(enc));
+    return dataKey.length === 32 ? dataKey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function recipients(keys: readonly WrappedKey[]): string {
+  return keys.map((key) => key.recipient).join(', ');
+}

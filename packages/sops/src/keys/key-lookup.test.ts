@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { findAgeIdentities } from './key-lookup.ts';
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'sops-keys-'));
+});
+afterEach(async () => await rm(home, { recursive: true }));
+
+test('identities come from all places sops looks at, taken together', async () => {
+  await mkdir(join(home, 'config', 'sops', 'age'), { recursive: true });
+  await writeFile(join(home, 'config', 'sops', 'age', 'keys.txt'), '# mine\nAGE-SECRET-KEY-1D\n');
+  await writeFile(join(home, 'file.txt'), 'AGE-SECRET-KEY-1B\n');
+  await writeFile(join(home, 'print.mjs'), "console.log('AGE-SECRET-KEY-1C');");
+  const env = {
+    SOPS_AGE_KEY: 'AGE-SECRET-KEY-1A AGE-SECRET-KEY-1B',
+    SOPS_AGE_KEY_FILE: join(home, 'file.txt'),
+    SOPS_AGE_KEY_CMD: `"${process.execPath}" '${join(home, 'print.mjs')}'`,
+    XDG_CONFIG_HOME: join(home, 'config'),
+  };
+  const found = await findAgeIdentities({ env, home });
+  expect(found).toEqual(['AGE-SECRET-KEY-1A', 'AGE-SECRET-KEY-1B', 'AGE-SECRET-KEY-1C', 'AGE-SECRET-KEY-1D']);
+});
+
+test('nothing anywhere is no identity, not an error', async () => {
+  expect(await findAgeIdentities({ env: {}, home })).toEqual([]);
+});
+
+test.each([
+  [{ SOPS_AGE_KEY: 'ssh-ed25519 AAAA' }, 'SOPS_AGE_KEY, line 1: not an age identity'],
+  [{ SOPS_AGE_KEY_FILE: '/does/not/exist' }, 'SOPS_AGE_KEY_FILE: cannot read /does/not/exist (ENOENT)'],
+  [{ SOPS_AGE_KEY_CMD: 'no-such-program-here' }, 'SOPS_AGE_KEY_CMD: no-such-program-here failed (ENOENT)'],
+])('%j is refused without showing a key', async (env, message) => {
+  await expect(findAgeIdentities({ env, home })).rejects.toThrow(message);
+});

@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { beforeAll, describe as suite, expect, test } from 'vitest';
+
+import { decrypt, describe, edit, encrypt, generateAgeKey, isEncrypted, rotate, SopsError } from './index.ts';
+
+let alice: { identity: string; recipient: string };
+let bob: { identity: string; recipient: string };
+
+beforeAll(async () => {
+  alice = await generateAgeKey();
+  bob = await generateAgeKey();
+});
+
+const seal = async (text: string, more = {}): Promise<string> =>
+  (await encrypt(text, { format: 'yaml', recipients: [alice.recipient], ...more })).toString();
+const unseal = async (text: string): Promise<string> =>
+  (await decrypt(text, { format: 'yaml', identities: [alice.identity] })).toString();
+
+const example = `# all of it
+apps:
+    # about gitea
+    gitea:
+        password: hunter2 # ask Ann
+        port: 3000
+        ratio: 1.0
+        enabled: true
+        when: 2026-11-15T00:00:00Z
+        note: ""
+        nothing: null
+        big: 9007199254740993
+        pem: |
+            one
+            two
+        none: {}
+users:
+    # the first
+    - name: ann
+    - "7"
+# the end
+`;
+
+suite('a YAML file', () => {
+  test('comes back as it was, with its comments, order and types', async () => {
+    expect(await unseal(await seal(example))).toBe(example);
+  });
+
+  test('shows keys but no value and no comment', async () => {
+    const sealed = await seal(example);
+    for (const secret of ['hunter2', '3000', 'ask Ann', 'about gitea', 'ann', '9007199254740993']) {
+      expect(sealed).not.toContain(secret);
+    }
+    expect(sealed).toContain('password: ENC[AES256_GCM,data:');
+  });
+
+  test('opens for each of its recipients, and for nobody else', async () => {
+    const sealed = await seal('a: b\n', { recipients: [alice.recipient, bob.recipient] });
+    expect(describe(sealed, 'yaml').age.map((key) => key.recipient)).toEqual([alice.recipient, bob.recipient]);
+    expect((await decrypt(sealed, { format: 'yaml', identities: [bob.identity] })).toString()).toBe('a: b\n');
+    const eve = await generateAgeKey();
+    await expect(decrypt(sealed, { format: 'yaml', identities: [eve.identity] })).rejects.toThrow(
+      /none of the 1 age identities/,
+    );
+    await expect(decrypt(sealed, { format: 'yaml', identities: [] })).rejects.toThrow(/no age identity/);
+  });
+
+  test('of several documents keeps them all', async () => {
+    const text = 'a: b\n---\nc: d\n';
+    expect(await unseal(await seal(text))).toBe(text);
+  });
+
+  test('any tree of values comes back the same', async () => {
+    const leaf = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.boolean(),
+      fc.maxSafeInteger(),
+      fc.double({ noNaN: true }),
+    );
+    const tree = fc.dictionary(
+      fc.string({ minLength: 1 }).filter((key) => key !== 'sops'),
+      fc.oneof(leaf, fc.array(leaf)),
+    );
+    await fc.assert(
+      fc.asyncProperty(tree, async (value) => {
+        const text = `${JSON.stringify(value)}\n`;
+        const sealed = await encrypt(text, { format: 'json', recipients: [alice.recipient] });
+        const back = await decrypt(sealed, { format: 'json', identities: [alice.identity] });
+        expect(JSON.parse(back.toString())).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+suite('which values are encrypted', () => {
+  const text = 'user: ann\nkey_clear: yes1\nstringData:\n    # pw: secret\n    a: one\n    b: two\n';
+
+  test.each([
+    ['unencryptedSuffix', '_clear', ['key_clear: yes1'], ['user: ann', 'a: one']],
+    ['encryptedSuffix', 'user', ['a: one', 'key_clear: yes1'], ['user: ann']],
+    ['encryptedRegex', '^(data|stringData)$', ['user: ann'], ['a: one', 'b: two']],
+    ['unencryptedRegex', '^stringData$', ['a: one', 'b: two'], ['user: ann']],
+    ['encryptedCommentRegex', 'secret', ['user: ann', 'b: two', '# pw: secret'], ['a: one']],
+    ['unencryptedCommentRegex', 'secret', ['a: one', '# pw: secret'], ['user: ann', 'b: two']],
+  ])('%s %s decides by the key path or the comment', async (field, value, clear, hidden) => {
+    const sealed = await seal(text, { rule: { [field]: value } });
+    for (const line of clear) expect(sealed).toContain(line);
+    for (const line of hidden) expect(sealed).not.toContain(line);
+    expect(await unseal(sealed)).toBe(text);
+  });
+
+  test('two rules at once are refused', async () => {
+    await expect(seal(text, { rule: { encryptedRegex: 'a', encryptedSuffix: 'b' } })).rejects.toThrow(/only one of/);
+  });
+
+  test('a regular expression that would take for ever elsewhere is matched in linear time', async () => {
+    const sealed = await seal(`${'a'.repeat(1000)}: b\n`, { rule: { encryptedRegex: '^(a+)+$x' } });
+    expect(sealed).toContain('a: b\n');
+  });
+});
+
+suite('a file that was tampered with', () => {
+  const text = 'list:\n    - one\n    - two\na: first\nb: second\nc_unencrypted: clear\n';
+
+  async function refused(change: (sealed: string) => string): Promise<SopsError> {
+    const sealed = await seal(text);
+    const changed = change(sealed);
+    expect(changed).not.toBe(sealed);
+    return await unseal(changed).then(
+      () => expect.unreachable('it was accepted'),
+      (error: unknown) => error as SopsError,
+    );
+  }
+
+  test('by two list elements that changed places is refused', async () => {
+    const error = await refused((sealed) => {
+      const [one, two] = [...sealed.matchAll(/ {4}- ENC.*\n/g)].map(([line]) => line);
+      return sealed.replace(one! + two!, two! + one!);
+    });
+    expect(error.code).toBe('tampered');
+  });
+
+  test('by a value in the place of another is refused', async () => {
+    const error = await refused((sealed) =>
+      sealed.replace(/^b: .*$/m, (/^a: (.*)$/m.exec(sealed)?.[0] ?? '').replace('a:', 'b:')),
+    );
+    expect(error.message).toMatch(/^b: /);
+  });
+
+  test.each([
+    ['an element that was cut', (sealed: string) => sealed.replace(/ {4}- ENC.*\n/, '')],
+    ['a clear value that was edited', (sealed: string) => sealed.replace('clear', 'other')],
+    ['a value that was replaced by hand', (sealed: string) => sealed.replace(/^a: .*$/m, 'a: mine')],
+    ['a value that was added', (sealed: string) => `d: 7\n${sealed}`],
+    ['a shortened tag', (sealed: string) => sealed.replace(/tag:(\S{4})[^,]*,/, 'tag:$1,')],
+    ['another time', (sealed: string) => sealed.replace(/lastmodified: "\d{4}/, 'lastmodified: "1999')],
+  ])('%s is refused', async (_what, change) => {
+    expect((await refused(change)).code).toBe('tampered');
+  });
+
+  test('a MAC that was removed is refused', async () => {
+    const error = await refused((sealed) => sealed.replace(/^ {4}mac: .*\n/m, ''));
+    expect(error.message).toBe('sops.mac: missing');
+  });
+});
+
+suite('edit', () => {
+  test('keeps the bytes of what did not change', async () => {
+    const before = await seal(example);
+    const after = (
+      await edit(before, example.replace('3000', '3001'), { format: 'yaml', identities: [alice.identity] })
+    ).toString();
+    const changed = before.split('\n').filter((line) => !after.includes(line));
+    expect(changed.map((line) => line.trim().split(':')[0])).toEqual(['port', 'mac']);
+    expect(await unseal(after)).toContain('port: 3001');
+  });
+
+  test('of nothing returns the same bytes', async () => {
+    const before = await seal(example);
+    const after = await edit(before, example, { format: 'yaml', identities: [alice.identity] });
+    expect(after.toString()).toBe(before);
+  });
+});
+
+test('rotate encrypts everything anew, for other recipients if asked', async () => {
+  const before = await seal(example);
+  const after = await rotate(before, { format: 'yaml', identities: [alice.identity], recipients: [bob.recipient] });
+  for (const [line] of before.matchAll(/ENC\[.*\]/g)) expect(after.toString()).not.toContain(line);
+  expect((await decrypt(after, { format: 'yaml', identities: [bob.identity] })).toString()).toBe(example);
+  await expect(decrypt(after, { format: 'yaml', identities: [alice.identity] })).rejects.toThrow(SopsError);
+});
+
+suite('other formats', () => {
+  test.each([
+    ['json', '{\n\t"b": "x",\n\t"7": 1,\n\t"a": [\n\t\t1.5,\n\t\tnull\n\t],\n\t"big": 9007199254740993\n}\n'],
+    ['dotenv', '# about\nUSER=ann\nPEM=one\\ntwo\nEMPTY=\n'],
+    ['binary', 'any text\u0000\n'],
+  ] as const)('%s comes back byte for byte', async (format, text) => {
+    const sealed = await encrypt(text, { format, recipients: [alice.recipient] });
+    expect(sealed.toString()).not.toContain('ann');
+    expect(isEncrypted(sealed, format)).toBe(true);
+    expect((await decrypt(sealed, { format, identities: [alice.identity] })).toString()).toBe(text);
+  });
+
+  test('bytes that are no text come back byte for byte', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    const sealed = await encrypt(bytes, { format: 'binary', recipients: [alice.recipient] });
+    expect(await decrypt(sealed, { format: 'binary', identities: [alice.identity] })).toEqual(Buffer.from(bytes));
+  });
+});
+
+suite('bad input', () => {
+  test.each([
+    ['a list at the top', '- a\n', /top level of a YAML document has to be a map/],
+    ['broken YAML, without quoting the line', 'password: "hunter2\n', /^not valid YAML: \w+ at line \d+, column \d+$/],
+    ['a key that is a number', '7: a\n', /the key 7 is not a string/],
+    ['an alias that contains itself', 'a: &a\n    b: *a\n', /contains itself/],
+    ['the same key twice', 'a: 1\na: 2\n', /DUPLICATE_KEY at line 2/],
+    ['a file that is encrypted already', 'a: b\nsops: {}\n', /encrypted already/],
+  ])('%s is refused', async (_what, text, message) => {
+    await expect(seal(text)).rejects.toThrow(message);
+  });
+
+  test('aliases that multiply are refused before they fill the memory', async () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let level = 1; level < 9; level += 1) {
+      lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(', ')}]`);
+    }
+    await expect(seal(`${lines.join('\n')}\n`)).rejects.toThrow(/more than 500000 values/);
+  });
+
+  test('a file nested without end is refused', async () => {
+    await expect(
+      encrypt(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`, { format: 'json', recipients: [alice.recipient] }),
+    ).rejects.toThrow(SopsError);
+  });
+
+  test.each([
+    ['no recipient', [], /no recipient to encrypt for/],
+    ['a recipient that is none', ['age1nonsense'], /'age1nonsense' is not an age recipient/],
+  ])('%s is refused', async (_what, recipients, message) => {
+    await expect(seal('a: b\n', { recipients })).rejects.toThrow(message);
+  });
+
+  test('a plain file is not taken for an encrypted one', async () => {
+    await expect(unseal('a: b\n')).rejects.toThrow(/it is not encrypted/);
+  });
+});

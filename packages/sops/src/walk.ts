@@ -1,0 +1,81 @@
+import { SopsError } from './sops-error.ts';
+import type { Place } from './selection.ts';
+import { type Comment, type Documents, type Leaf, Mapping, Sequence, type Value } from './tree.ts';
+
+/**
+ * What becomes of a leaf or of the text of a comment. sops seals the comments of a list into elements of the list, so a leaf there may
+ * turn out to be a comment, and a comment may become a leaf.
+ */
+export interface LeafVisitor {
+  leaf(leaf: Exclude<Leaf, null>, place: Place): Leaf | Comment;
+  comment(text: string, place: Place): CommentText;
+}
+
+export interface CommentText {
+  readonly text: string;
+  readonly sealed: boolean;
+}
+
+/** Deeper than any file people write, and shallow enough for the stack. */
+const maxDepth = 500;
+
+/** Visits every leaf and comment in document order and puts what the visitor answers in its place. Null stays null. */
+export function walk(documents: Documents, visitor: LeafVisitor): void {
+  for (const document of documents) walkMapping(document, [], [], visitor);
+}
+
+type Levels = readonly (readonly string[])[];
+
+function walkMapping(mapping: Mapping, path: readonly string[], levels: Levels, visitor: LeafVisitor): void {
+  let comments: string[] = [];
+  for (const entry of mapping.entries) {
+    if (entry.kind === 'comment') {
+      comments = [...comments, entry.text];
+      entry.text = visitor.comment(entry.text, { path, comments: [...levels, comments], isComment: true }).text;
+      continue;
+    }
+    const value = walkValue(entry.value, [...path, entry.key], [...levels, comments], visitor);
+    if (isComment(value)) {
+      throw new SopsError('tampered', `${[...path, entry.key].join('.')}: a comment stands in the place of a value`);
+    }
+    entry.value = value;
+    comments = [];
+  }
+}
+
+function walkSequence(sequence: Sequence, path: readonly string[], levels: Levels, visitor: LeafVisitor): void {
+  let comments: string[] = [];
+  sequence.elements = sequence.elements.map((element) => {
+    if (element.kind === 'comment') {
+      comments = [...comments, element.text];
+      const { text, sealed } = visitor.comment(element.text, {
+        path,
+        comments: [...levels, comments],
+        isComment: true,
+      });
+      return sealed ? { kind: 'element', value: text } : { ...element, text };
+    }
+    const value = walkValue(element.value, path, [...levels, comments], visitor);
+    comments = [];
+    return isComment(value) ? value : { kind: 'element', value };
+  });
+}
+
+function walkValue(value: Value, path: readonly string[], levels: Levels, visitor: LeafVisitor): Value | Comment {
+  if (levels.length > maxDepth) {
+    throw new SopsError('input', `${path.slice(0, 3).join('.')}…: nested more than ${maxDepth} levels deep`);
+  }
+  if (value instanceof Mapping) {
+    walkMapping(value, path, levels, visitor);
+    return value;
+  }
+  if (value instanceof Sequence) {
+    walkSequence(value, path, levels, visitor);
+    return value;
+  }
+  return value === null ? null : visitor.leaf(value, { path, comments: levels, isComment: false });
+}
+
+function isComment(value: Value | Comment): value is Comment {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'comment';
+}

@@ -1,0 +1,210 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findOracle } from '@slipway/oracles';
+import { skipped } from '@slipway/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+import { decrypt, edit, encrypt, type FormatName, generateAgeKey, rotate, type SelectionRule } from '../src/index.ts';
+import { ruleFields } from '../src/selection.ts';
+
+const sops = await findOracle('sops');
+const without = skipped(!sops.available, `compared with sops: ${sops.available ? '' : sops.reason}`);
+
+let folder: string;
+let key: { identity: string; recipient: string };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'real-sops-'));
+  key = await generateAgeKey();
+});
+afterAll(async () => await rm(folder, { recursive: true }));
+
+function run(...args: string[]): Buffer {
+  if (!sops.available) throw new Error(sops.reason);
+  return execFileSync(sops.path, args, {
+    cwd: folder,
+    env: { HOME: folder, SOPS_AGE_KEY: key.identity, PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
+
+const extension: Record<FormatName, string> = { yaml: 'yaml', json: 'json', dotenv: 'env', binary: 'bin' };
+
+async function theyEncrypt(plain: string | Buffer, format: FormatName, rule: object = {}): Promise<Buffer> {
+  const file = `plain.${extension[format]}`;
+  await writeFile(join(folder, '.sops.yaml'), JSON.stringify({ creation_rules: [{ age: key.recipient, ...rule }] }));
+  await writeFile(join(folder, file), plain);
+  return run('encrypt', file);
+}
+
+async function theyDecrypt(sealed: Buffer, format: FormatName): Promise<Buffer> {
+  const file = `sealed.${extension[format]}`;
+  await writeFile(join(folder, file), sealed);
+  return run('decrypt', file);
+}
+
+const weEncrypt = async (plain: string | Buffer, format: FormatName, more: object = {}): Promise<Buffer> =>
+  await encrypt(plain, { format, recipients: [key.recipient], ...more });
+const weDecrypt = async (sealed: Buffer, format: FormatName): Promise<Buffer> =>
+  await decrypt(sealed, { format, identities: [key.identity] });
+
+const everything = `# top comment
+apps:
+    # about gitea
+    gitea:
+        password: "hunter2" # inline note
+        port: 3000
+        ratio: 1.5
+        whole: 1.0
+        switch: true
+        word: "yes"
+        when: 2026-11-15
+        stamp: 2026-11-15T07:00:00.120+01:00
+        empty: ""
+        nothing: null
+        big: 9007199254740993
+        octal: 017
+        hex: 0x1F
+        under: 1_000
+        large: 1e20
+        tiny: 1.5e-7
+        text: |
+            line one
+            line two
+        emptyMap: {}
+        emptyList: []
+    clear_unencrypted: 12:30:45
+list:
+    # first of list
+    - a # inline a
+    - 2
+    - nested:
+          - x
+    # trailing
+anchor: &x
+    k: v
+copy: *x
+# the end
+`;
+
+describe.skipIf(without)('with the real sops', () => {
+  test('a file of every type travels sops → ours → sops → ours', async () => {
+    const theirs = await theyEncrypt(everything, 'yaml');
+    const first = await weDecrypt(theirs, 'yaml');
+    expect(parse(first.toString())).toEqual(parse((await theyDecrypt(theirs, 'yaml')).toString()));
+    const ours = await weEncrypt(first, 'yaml');
+    const second = await theyDecrypt(ours, 'yaml');
+    expect(parse(second.toString())).toEqual(parse(first.toString()));
+    const again = await weDecrypt(await theyEncrypt(second, 'yaml'), 'yaml');
+    expect(parse(again.toString())).toEqual(parse(first.toString()));
+  });
+
+  test('every comment survives both ways, and none is left sealed', async () => {
+    const comments = ['top comment', 'about gitea', 'inline note', 'first of list', 'inline a', 'trailing', 'the end'];
+    const opened = [
+      await weDecrypt(await theyEncrypt(everything, 'yaml'), 'yaml'),
+      await theyDecrypt(await weEncrypt(everything, 'yaml'), 'yaml'),
+    ];
+    for (const text of opened.map(String)) {
+      for (const comment of comments) expect(text).toContain(`# ${comment}`);
+      expect(text).not.toContain('ENC[');
+    }
+  });
+
+  test.each([
+    { encryptedRegex: '^(password|port)$' },
+    { unencryptedRegex: 'list' },
+    { encryptedSuffix: 'word' },
+    { unencryptedSuffix: 'word' },
+    { encryptedCommentRegex: 'gitea' },
+    { unencryptedCommentRegex: 'gitea' },
+  ] as SelectionRule[])('the rule %j chooses the same values', async (rule) => {
+    const sealedKeys = (sealed: Buffer): string[] =>
+      [...sealed.toString().matchAll(/^\s*(\w+): ENC\[/gm)].map(([, name]) => name!);
+    const ours = await weEncrypt(everything, 'yaml', { rule });
+    const [[field, text]] = Object.entries(rule) as [[keyof SelectionRule, string]];
+    expect(sealedKeys(ours)).toEqual(sealedKeys(await theyEncrypt(everything, 'yaml', { [ruleFields[field]]: text })));
+    expect(parse((await theyDecrypt(ours, 'yaml')).toString())).toEqual(
+      parse((await weDecrypt(ours, 'yaml')).toString()),
+    );
+  });
+
+  test('a MAC over encrypted values only is accepted both ways', async () => {
+    const more = { macOnlyEncrypted: true, rule: { encryptedRegex: 'password' } };
+    expect((await theyDecrypt(await weEncrypt(everything, 'yaml', more), 'yaml')).toString()).toContain('hunter2');
+    const theirs = await theyEncrypt(everything, 'yaml', { mac_only_encrypted: true, encrypted_regex: 'password' });
+    expect((await weDecrypt(theirs, 'yaml')).toString()).toContain('hunter2');
+  });
+
+  test('what edit and rotate write is accepted', async () => {
+    const theirs = await theyEncrypt('a: one\nb: two\n', 'yaml');
+    const options = { format: 'yaml', identities: [key.identity] } as const;
+    const edited = await edit(theirs, 'a: one\nb: three\n', options);
+    expect((await theyDecrypt(edited, 'yaml')).toString()).toBe('a: one\nb: three\n');
+    const [line = ''] = /^a: .*$/m.exec(theirs.toString()) ?? [];
+    expect(edited.toString()).toContain(line);
+    expect((await theyDecrypt(await rotate(edited, options), 'yaml')).toString()).toBe('a: one\nb: three\n');
+  });
+
+  test.each([
+    ['json', '{\n\t"b": "x",\n\t"7": 1,\n\t"a": [\n\t\t1.5,\n\t\tnull,\n\t\ttrue\n\t]\n}\n'],
+    ['dotenv', '#about\nUSER=ann\nPEM=one\\ntwo\nEMPTY=\n'],
+    ['binary', Buffer.from(Uint8Array.from({ length: 256 }, (_, index) => index))],
+  ] as [FormatName, string | Buffer][])('%s travels both ways byte for byte', async (format, plain) => {
+    expect(await theyDecrypt(await weEncrypt(plain, format), format)).toEqual(Buffer.from(plain));
+    expect(await weDecrypt(await theyEncrypt(plain, format), format)).toEqual(Buffer.from(plain));
+  });
+
+  test('what sops refuses as tampered, ours refuses too', async () => {
+    const sealed = (await theyEncrypt('list:\n    - one\n    - two\na: x\n', 'yaml')).toString();
+    const [one, two] = [...sealed.matchAll(/ {4}- ENC.*\n/g)].map(([line]) => line) as [string, string];
+    for (const changed of [sealed.replace(one + two, two + one), sealed.replace(one, ''), `b: 1\n${sealed}`]) {
+      await expect(theyDecrypt(Buffer.from(changed), 'yaml')).rejects.toThrow();
+      await expect(weDecrypt(Buffer.from(changed), 'yaml')).rejects.toThrow(/MAC|encrypted value/);
+    }
+  });
+
+  test('any tree of values is read the same by both', async () => {
+    const leaf = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        'yes',
+        '1_000',
+        '0o7',
+        '017',
+        '2026-01-01',
+        '.5',
+        'a: b',
+        '# x',
+        ' lead',
+        'trail ',
+        'a\nb',
+        'a\r\nb',
+        '\u0085',
+      ),
+      fc.boolean(),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constant(null),
+    );
+    const name = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text !== 'sops' && !text.includes('\0'));
+    const tree = fc.dictionary(name, fc.oneof(leaf, fc.array(leaf), fc.dictionary(name, leaf)), { minKeys: 1 });
+    await fc.assert(
+      fc.asyncProperty(tree, async (value) => {
+        const ours = await weEncrypt(JSON.stringify(value), 'json');
+        const asYaml = await weEncrypt(JSON.stringify(value), 'yaml');
+        expect(JSON.parse((await theyDecrypt(ours, 'json')).toString())).toEqual(JSON.parse(JSON.stringify(value)));
+        await writeFile(join(folder, 'sealed.yaml'), asYaml);
+        const read = JSON.parse(run('decrypt', '--output-type', 'json', 'sealed.yaml').toString()) as unknown;
+        expect(read).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+      { numRuns: 25 },
+    );
+    expect(await readFile(join(folder, 'sealed.yaml'))).toBeDefined();
+  });
+});

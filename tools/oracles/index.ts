@@ -1,0 +1,2 @@
+export { findOracle, type FoundOracle, type NoOracle } from './build.ts';
+export type { OracleName } from './oracle.ts';
