@@ -202,6 +202,15 @@ suite('other formats', () => {
     expect((await decrypt(sealed, { format, identities: [alice.identity] })).toString()).toBe(text);
   });
 
+  test('a rule about keys leaves no byte of a binary file clear', async () => {
+    const sealed = await encrypt('hunter2', {
+      format: 'binary',
+      recipients: [alice.recipient],
+      rule: { encryptedRegex: '^password$' },
+    });
+    expect(sealed.toString()).not.toContain('hunter2');
+  });
+
   test('bytes that are no text come back byte for byte', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const sealed = await encrypt(bytes, { format: 'binary', recipients: [alice.recipient] });

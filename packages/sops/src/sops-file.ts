@@ -58,8 +58,6 @@ export async function encrypt(plain: Uint8Array | string, options: EncryptOption
       hint: 'use edit or rotate, or rename that key',
     });
   }
-  const named = options.rule !== undefined && Object.values(options.rule).some(Boolean);
-  const rule = named ? options.rule : { unencryptedSuffix: '_unencrypted' };
   const dataKey = new Uint8Array(randomBytes(32));
   return seal(documents, {
     format: options.format,
@@ -68,11 +66,17 @@ export async function encrypt(plain: Uint8Array | string, options: EncryptOption
     metadata: {
       age: await wrapDataKey(dataKey, options.recipients),
       macOnlyEncrypted: options.macOnlyEncrypted ?? false,
-      rule,
+      rule: ruleFor(options),
       version: formatVersion,
       foreign: [],
     },
   });
+}
+
+function ruleFor({ format, rule }: EncryptOptions): SelectionRule {
+  // A file of bytes has one value; a rule about keys would leave all of it clear.
+  if (format === 'binary') return {};
+  return rule !== undefined && Object.values(rule).some(Boolean) ? rule : { unencryptedSuffix: '_unencrypted' };
 }
 
 /** Decrypts a file and checks its MAC. There is no way around the check. */
