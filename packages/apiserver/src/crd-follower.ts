@@ -1,9 +1,9 @@
+import { equalJson } from './equal-json.ts';
 import type { WebhookClient, WebhookClientConfig } from './admission/webhook-client.ts';
 import type { Clock } from './clock.ts';
 import type { ConvertObjects } from './crd/conversion.ts';
 import { acceptNames } from './crd/crd-strategy.ts';
 import { resourcesOfCrd } from './crd/custom-resources.ts';
-import { sameValue } from './kinds/json-access.ts';
 import type { LocalClient } from './local-client.ts';
 import type { ApiObject } from './object.ts';
 import type { Random } from './random.ts';
@@ -51,7 +51,7 @@ export function followCrds(options: CrdFollowerOptions): void {
       return;
     }
     // Rebuilding after a status write would throw away every cached encoding for nothing.
-    if (!previous || !sameValue(previous.object['spec'], object['spec'])) settle(object);
+    if (!previous || !equalJson(previous.object['spec'], object['spec'])) settle(object);
   });
 }
 

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from './object.ts';
+import type { JsonObject } from './object.ts';
 
 /** Whether two JSON values are the same; the order of fields does not matter. */
-export function equalJson(left: Json | undefined, right: Json | undefined): boolean {
+export function equalJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left)) {

@@ -1,10 +1,10 @@
+import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import type { ApiObject } from '../object.ts';
 import type { ScalePaths, Strategy } from '../resource.ts';
 import type { Schema } from '../schema/schema.ts';
 import { strategyWith } from '../kinds/default-strategy.ts';
 import { invalidValue } from '../kinds/field-errors.ts';
-import { sameValue } from '../kinds/json-access.ts';
 import { dnsSubdomain, qualifiedName } from '../kinds/names.ts';
 import { applySchemaDefaults } from './defaulting.ts';
 import { embeddedErrors } from './embedded-resources.ts';
@@ -110,7 +110,7 @@ function sameContent(next: ApiObject, previous: ApiObject, ignoreStatus: boolean
   const ignored = new Set(['metadata', 'apiVersion', 'kind', ...(ignoreStatus ? ['status'] : [])]);
   const content = (object: ApiObject) =>
     Object.fromEntries(Object.entries(object).filter(([field]) => !ignored.has(field)));
-  return sameValue(content(next), content(previous));
+  return equalJson(content(next), content(previous));
 }
 
 /** Built-in kinds refuse such finalizers; custom resources are only warned about. */

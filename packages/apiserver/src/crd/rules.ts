@@ -1,8 +1,9 @@
+import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import type { CompiledRule, RuleCompiler } from '../cel/environment.ts';
 import { ruleCompiler } from '../cel/late-cel.ts';
 import { duplicate, printValue, required } from '../kinds/field-errors.ts';
-import { asObject, sameValue } from '../kinds/json-access.ts';
+import { asObject } from '../kinds/json-access.ts';
 import type { ApiObject, Json } from '../object.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 
@@ -131,7 +132,7 @@ function correlated(item: Json, old: Json | undefined, schema: Schema): Json | u
   const keys = schema.listMapKeys;
   if (schema.listType !== 'map' || !keys || !Array.isArray(old)) return undefined;
   const object = asObject(item);
-  return old.find((candidate) => keys.every((key) => sameValue(asObject(candidate)?.[key], object?.[key])));
+  return old.find((candidate) => keys.every((key) => equalJson(asObject(candidate)?.[key], object?.[key])));
 }
 
 function evaluateNode(
@@ -151,7 +152,7 @@ function evaluateNode(
     const isTransition = compiled.uses.has('oldSelf');
     if (isTransition && old === undefined && !rule.optionalOldSelf) continue;
     // What did not change is not blamed on the writer, unless the rule is about the change itself.
-    if (!isTransition && old !== undefined && sameValue(value, old)) continue;
+    if (!isTransition && old !== undefined && equalJson(value, old)) continue;
     const values = { self: value, oldSelf: old };
     let outcome: unknown;
     try {

@@ -1,7 +1,8 @@
+import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import { compileRe2 } from '../cel/re2.ts';
 import { forbiddenField, invalidValue, required } from '../kinds/field-errors.ts';
-import { asObject, asObjects, asText, sameValue } from '../kinds/json-access.ts';
+import { asObject, asObjects, asText } from '../kinds/json-access.ts';
 import type { JsonObject } from '../object.ts';
 
 type Level = 'root' | 'item' | 'field';
@@ -99,9 +100,9 @@ function valueErrors(schema: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
   for (const keyword of ['anyOf', 'allOf', 'oneOf'] as const) {
-    if (keyword === 'anyOf' && isIntOrString && sameValue(schema['anyOf'], intOrStringAnyOf)) continue;
+    if (keyword === 'anyOf' && isIntOrString && equalJson(schema['anyOf'], intOrStringAnyOf)) continue;
     for (const [index, nested] of asObjects(schema[keyword]).entries()) {
-      if (keyword === 'allOf' && isIntOrString && index === 0 && sameValue(nested['anyOf'], intOrStringAnyOf)) continue;
+      if (keyword === 'allOf' && isIntOrString && index === 0 && equalJson(nested['anyOf'], intOrStringAnyOf)) continue;
       errors.push(...nestedErrors(nested, `${path}.${keyword}[${index}]`));
     }
   }

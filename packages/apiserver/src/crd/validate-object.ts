@@ -1,7 +1,8 @@
+import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import { compileRe2 } from '../cel/re2.ts';
 import { invalidValue, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../kinds/field-errors.ts';
-import { asObject, sameValue } from '../kinds/json-access.ts';
+import { asObject } from '../kinds/json-access.ts';
 import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 import { hasFormat, isKnownFormat } from './formats.ts';
@@ -77,7 +78,7 @@ function wrongType(value: Json, schema: Schema, path: string): FieldError {
 }
 
 function checkEnum(value: Json, schema: Schema, path: string, errors: FieldError[]): void {
-  if (!schema.enum || schema.enum.some((allowed) => sameValue(allowed, value))) return;
+  if (!schema.enum || schema.enum.some((allowed) => equalJson(allowed, value))) return;
   errors.push(
     notSupported(
       path,
@@ -138,7 +139,7 @@ function checkList(value: Json[], schema: Schema, path: string, old: Old, errors
   if (schema.items) {
     for (const [index, item] of value.entries()) {
       const oldItem = oldElement(item, schema, old);
-      if (oldItem !== uncorrelated && sameValue(item, oldItem)) continue;
+      if (oldItem !== uncorrelated && equalJson(item, oldItem)) continue;
       check(item, schema.items, `${path}[${index}]`, oldItem, errors);
     }
   }
@@ -150,7 +151,7 @@ function checkList(value: Json[], schema: Schema, path: string, old: Old, errors
   }
   if (
     schema.uniqueItems &&
-    value.some((item, index) => value.slice(0, index).some((other) => sameValue(item, other)))
+    value.some((item, index) => value.slice(0, index).some((other) => equalJson(item, other)))
   ) {
     errors.push(invalidValue(path, '', `${path} in body shouldn't contain duplicates`));
   }
@@ -161,7 +162,7 @@ function oldElement(item: Json, schema: Schema, old: Old): Old {
   const keys = schema.listMapKeys;
   if (schema.listType !== 'map' || !keys || !Array.isArray(old)) return uncorrelated;
   const object = asObject(item);
-  const match = old.find((candidate) => keys.every((key) => sameValue(asObject(candidate)?.[key], object?.[key])));
+  const match = old.find((candidate) => keys.every((key) => equalJson(asObject(candidate)?.[key], object?.[key])));
   return match === undefined ? uncorrelated : match;
 }
 
@@ -189,7 +190,7 @@ function checkMembers(
     if (!property) continue;
     const value = object[name]!;
     const oldValue: Old = oldObject && Object.hasOwn(oldObject, name) ? oldObject[name] : uncorrelated;
-    if (oldValue !== uncorrelated && sameValue(value, oldValue)) continue;
+    if (oldValue !== uncorrelated && equalJson(value, oldValue)) continue;
     check(value, property, path ? `${path}.${name}` : name, oldValue, errors);
   }
   for (const name of schema.required ?? []) {

@@ -51,7 +51,10 @@ export function defaultText(parent: JsonObject, key: string, value: string): voi
   if (parent[key] == null || parent[key] === '') parent[key] = value;
 }
 
-/** Structural equality as Go's semantic equality sees it: absent, null and empty containers are alike. */
+/**
+ * Equality of built-in values as Go's semantic equality sees it: absent, null and empty lists are alike. An empty object is
+ * not nothing: empty maps are not printed at all, so what is left is a pointer to a struct (`emptyDir: {}`, `podSelector: {}`).
+ */
 export function sameValue(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (isNothing(left) && isNothing(right)) return true;
@@ -67,6 +70,5 @@ export function sameValue(left: unknown, right: unknown): boolean {
 
 function isNothing(value: unknown): boolean {
   if (value == null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  return Array.isArray(value) && value.length === 0;
 }

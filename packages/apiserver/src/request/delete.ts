@@ -1,6 +1,6 @@
+import { equalJson } from '../equal-json.ts';
 import { ApiError, conflict, notFound } from '../api-error.ts';
 import { kubeTime } from '../clock.ts';
-import { sameValue } from '../kinds/json-access.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { keyOf, type Entry } from '../store/entry.ts';
@@ -94,7 +94,7 @@ function deleteEntry(core: Core, resource: Resource, entry: Entry, options: Dele
       finalizers,
       graceful ? effectiveGrace(resource, object, grace) : 0,
     );
-    if (!sameValue(marked, object)) {
+    if (!equalJson(marked, object)) {
       if (options.dryRun) return { kind: 'object', status: 200, object: marked, resource };
       current = core.store.put(storageId, entry.key, marked);
     }

@@ -1,7 +1,7 @@
+import { equalJson } from '../equal-json.ts';
 import { badRequest, conflict, invalid, notFound, plainInternalError, type ApiError } from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
 import { withStoredTimes } from '../apply/managed-fields.ts';
-import { sameValue } from '../kinds/json-access.ts';
 import { validateMetadataUpdate } from '../kinds/metadata.ts';
 import { withoutEffect } from '../kinds/without-effect.ts';
 import type { ApiObject } from '../object.ts';
@@ -208,7 +208,7 @@ function commit(core: Core, request: ResourceRequest, { entry, next, stored, dry
     return { kind: 'object', status: 200, object: next, resource };
   }
   stored.metadata.resourceVersion = entry.object.metadata.resourceVersion;
-  if (sameValue(withStoredTimes(stored, entry.object), entry.object)) {
+  if (equalJson(withStoredTimes(stored, entry.object), entry.object)) {
     return { kind: 'entry', status: 200, entry, resource };
   }
   if (dryRun) return { kind: 'object', status: 200, object: next, resource };

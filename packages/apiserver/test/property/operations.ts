@@ -15,11 +15,21 @@ import {
   type Send,
 } from '../differential/case.ts';
 
-export const collections = { ConfigMap: core('configmaps'), Widget: grouped('property.example.com/v1', 'widgets') };
+export const collections = {
+  ConfigMap: core('configmaps'),
+  NetworkPolicy: grouped('networking.k8s.io/v1', 'networkpolicies'),
+  Widget: grouped('property.example.com/v1', 'widgets'),
+  Anything: grouped('property.example.com/v1', 'anythings'),
+};
 export type Kind = keyof typeof collections;
 
-const apiVersions: Record<Kind, string> = { ConfigMap: 'v1', Widget: 'property.example.com/v1' };
-const kind = fc.constantFrom<Kind>('ConfigMap', 'Widget');
+const apiVersions: Record<Kind, string> = {
+  ConfigMap: 'v1',
+  NetworkPolicy: 'networking.k8s.io/v1',
+  Widget: 'property.example.com/v1',
+  Anything: 'property.example.com/v1',
+};
+const kind = fc.constantFrom<Kind>('ConfigMap', 'NetworkPolicy', 'Widget', 'Widget', 'Anything');
 const name = fc.constantFrom('a', 'b', 'c');
 const manager = fc.constantFrom('one', 'two', 'three');
 const text = fc.constantFrom('1', '2', '');
@@ -52,13 +62,43 @@ const widgetSpec = optional<Record<string, unknown>>({
   unknown: fc.constant(1),
 });
 
+/** A built-in kind in which an empty object means something else than none. */
+const peer = optional({
+  podSelector: fc.constantFrom({}, { matchLabels: {} }, { matchLabels: { app: 'web' } }),
+  namespaceSelector: fc.constant({}),
+});
+const policySpec = optional<Record<string, unknown>>({
+  podSelector: fc.constantFrom({}, { matchLabels: { app: 'web' } }, { matchExpressions: [] }),
+  policyTypes: fc.constantFrom([], ['Ingress'], ['Ingress', 'Egress']),
+  ingress: fc.array(optional({ from: fc.array(peer, { maxLength: 2 }), ports: fc.constant([]) }), { maxLength: 2 }),
+});
+
+/** Any JSON, with many of the values that are easily taken for nothing. */
+const { anyJson } = fc.letrec<{ anyJson: unknown; map: object; list: unknown[] }>((tie) => ({
+  anyJson: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom<unknown>({}, [], null, '', 0, false, 1, 'a', 1.5, true),
+    tie('map'),
+    tie('list'),
+  ),
+  map: fc.dictionary(key, tie('anyJson'), { maxKeys: 2 }),
+  list: fc.array(tie('anyJson'), { maxLength: 2 }),
+}));
+export const anySpec = fc.dictionary(key, anyJson, { maxKeys: 3 });
+
 const content: Record<Kind, fc.Arbitrary<object>> = {
+  NetworkPolicy: optional({ spec: policySpec }),
+  Anything: optional({ spec: anySpec }),
   ConfigMap: optional({ data: fc.dictionary(key, text, { maxKeys: 3 }), immutable: fc.constant(false) }),
   Widget: optional({ spec: widgetSpec, status: optional({ phase: text, seen: fc.constantFrom(1, 2) }) }),
 };
 
 /** The same with holes: what a merge patch removes. */
 const holes: Record<Kind, fc.Arbitrary<object>> = {
+  NetworkPolicy: optional<Record<string, unknown>>({
+    spec: fc.dictionary(fc.constantFrom('ingress', 'podSelector', 'policyTypes'), fc.constant(null), { maxKeys: 2 }),
+  }),
+  Anything: optional<Record<string, unknown>>({ spec: fc.oneof(fc.constant(null), anySpec) }),
   ConfigMap: optional<Record<string, unknown>>({
     data: fc.oneof(
       fc.constant(null),
@@ -76,6 +116,8 @@ const holes: Record<Kind, fc.Arbitrary<object>> = {
 /** One place in the metadata only: of two values of the wrong type the real server names the one its text has first. */
 const jsonPaths: Record<Kind, readonly string[]> = {
   ConfigMap: ['/data', '/data/x', '/data/y', '/metadata/finalizers', '/metadata/finalizers/0'],
+  NetworkPolicy: ['/spec', '/spec/podSelector', '/spec/ingress', '/spec/ingress/0', '/spec/ingress/-'],
+  Anything: ['/spec', '/spec/x', '/spec/x/0', '/spec/x/x', '/spec/y', '/spec/y/-'],
   Widget: ['/spec', '/spec/size', '/spec/tags', '/spec/tags/0', '/spec/tags/-', '/spec/settings/x', '/metadata/labels'],
 };
 const jsonValue = fc.constantFrom<unknown>('1', 1, {}, [], { x: '1' }, ['p'], ['example.com/f']);

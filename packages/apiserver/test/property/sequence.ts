@@ -1,11 +1,13 @@
 import { collect, get, openWatch, poll, post, type Step } from '../differential/case.ts';
 import { collections, type Operation } from './operations.ts';
-import { widgetCrd } from './widget-crd.ts';
+import { anythingCrd, widgetCrd } from './widget-crd.ts';
 
 /** What has to be there before anything is done. */
 export const setUp: readonly Step[] = [
-  post('CRD', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetCrd),
-  poll('the kind', '/apis/property.example.com/v1/widgets', ({ status }) => status === 200),
+  ...[widgetCrd, anythingCrd].flatMap((crd) => [
+    post('CRD', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd),
+    poll('the kind', `/apis/property.example.com/v1/${crd.spec.names.plural}`, ({ status }) => status === 200),
+  ]),
 ];
 
 /** What happened, what is left, and what a watcher was told of it. */

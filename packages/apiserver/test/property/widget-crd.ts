@@ -50,3 +50,28 @@ export const widgetCrd = {
     ],
   },
 } as const;
+
+/** A custom kind whose schema says nothing: whatever is written must be what is read. */
+export const anythingCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'anythings.property.example.com' },
+  spec: {
+    group: 'property.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'anythings', kind: 'Anything' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        },
+      },
+    ],
+  },
+} as const;
