@@ -4,6 +4,16 @@ const reservedWords = new Set(
   ),
 );
 
+/**
+ * The other name of a property in expressions: most words of the language may follow a dot as they are, `self.namespace` beside
+ * `self.__namespace__`. Those that are values or operators may not.
+ */
+export function plainName(name: string): string | undefined {
+  return reservedWords.has(name) && !valueWords.has(name) ? name : undefined;
+}
+
+const valueWords = new Set(['true', 'false', 'null', 'in']);
+
 /** How a property is written in expressions, where its name is no identifier: `a-b` is `a__dash__b`. */
 export function escapedName(name: string): string | undefined {
   if (reservedWords.has(name)) return `__${name}__`;

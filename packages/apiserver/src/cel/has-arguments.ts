@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Schema } from '../schema/schema.ts';
-import { escapedName } from './escaped-name.ts';
+import { escapedName, plainName } from './escaped-name.ts';
 
 type Scope = ReadonlyMap<string, Schema | undefined>;
 
@@ -79,7 +79,7 @@ function additional(schema: Schema | undefined): Schema | undefined {
 
 function memberOf(schema: Schema | undefined, name: string): Schema | undefined {
   for (const [property, found] of Object.entries(schema?.properties ?? {})) {
-    if (escapedName(property) === name) return found;
+    if (escapedName(property) === name || plainName(property) === name) return found;
   }
   return additional(schema);
 }

@@ -2,7 +2,7 @@ import { evaluate, type Environment } from '@marcbachmann/cel-js';
 import { asObject } from '../kinds/json-access.ts';
 import type { Json, JsonObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { escapedName } from './escaped-name.ts';
+import { escapedName, plainName } from './escaped-name.ts';
 
 const timestampType = 'google.protobuf.Timestamp';
 const durationType = 'google.protobuf.Duration';
@@ -90,11 +90,12 @@ export class TypeRegistry {
     const fields: Record<string, string> = {};
     const members: { source: string; field: string; type: CelType }[] = [];
     for (const [source, property] of Object.entries(properties)) {
-      const field = escapedName(source);
-      if (field === undefined) continue;
       const type = this.typeOf(property);
-      fields[field] = type.name;
-      members.push({ source, field, type });
+      for (const field of [escapedName(source), plainName(source)]) {
+        if (field === undefined) continue;
+        fields[field] = type.name;
+        members.push({ source, field, type });
+      }
     }
     const objectClass: ObjectClass = class {} as ObjectClass;
     this.#environment.registerType(name, { ctor: objectClass, fields });

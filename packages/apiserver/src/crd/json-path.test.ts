@@ -18,7 +18,14 @@ it.each([
   ['.spec.list[*].n', [1, 2]],
   ['.spec.map.*', [1, 2]],
   [String.raw`.metadata.annotations.a\.b/c`, ['dotted']],
-  [".metadata.annotations['a.b/c']", ['dotted']],
+  [String.raw`.metadata.annotations['a\.b/c']`, ['dotted']],
+  [".metadata.annotations['a.b/c']", []],
+  ['.spec.list[0:2].n', [1, 2]],
+  ['.spec.list[1:].n', [2]],
+  ['.spec.list[::2].n', [1]],
+  ['.spec.list[0,1].n', [1, 2]],
+  ['.spec..n', [1, 2]],
+  ['.status.conditions[?(@.status)].type', ['Ready', 'Synced']],
   ['.status.conditions[?(@.type=="Ready")].status', ['True']],
   [".status.conditions[?(@.type != 'Ready')].status", ['False']],
   ['.spec.list[?(@.n>1)].n', [2]],
@@ -27,6 +34,21 @@ it.each([
   expect(compileJsonPath(path).find(object)).toEqual(expected);
 });
 
-it('says what it does not understand', () => {
-  expect(() => compileJsonPath('.spec[')).toThrow('unrecognized character in action: "["');
+it.each([
+  ['.spec[', 'unterminated array'],
+  ['.spec[a]', 'invalid array index a'],
+  ['.spec[?(@.a', 'unterminated filter'],
+  ['.spec[?(@.a)', 'unclosed array expect ]'],
+  ['.list[?(@.a=="x" && @.b=="y")]', 'unrecognized character in action: "&"'],
+  ['....', 'invalid multiple recursive descent'],
+  ['.spec[?(@.a=="x)]', 'unterminated filter'],
+])('says what it does not understand in %s', (path, problem) => {
+  expect(() => compileJsonPath(path)).toThrow(problem);
 });
+
+it.each(['.spec.map[0]', '.spec.list[7]', '.spec.list[1:0]', '.spec.list[?(@.n=="1")]', '.spec.map[?(@.x)]'])(
+  'finds nothing but an error in %s',
+  (path) => {
+    expect(() => compileJsonPath(path).find(object)).toThrow();
+  },
+);

@@ -1,114 +1,100 @@
 import type { Json } from '../object.ts';
 import { asObject } from '../kinds/json-access.ts';
+import { getOwn } from '../own-property.ts';
+import { parseJsonPath, type JsonPathNode } from './json-path-parser.ts';
 
-/**
- * The part of kubectl's JSONPath that printer columns use: `.a.b`, `.a['b.c']`, `.a\.b`, `[0]`, `[-1]`, `[*]`, `.*` and filters such
- * as `[?(@.type=="Ready")]`.
- */
+/** kubectl's JSONPath, as printer columns use it. */
 export interface JsonPath {
-  /** All values found, in order. */
+  /** All values found, in order. Throws an `Error` where the path does not fit the value, such as an index into a map. */
   find(root: unknown): Json[];
 }
 
-type Step = (values: Json[]) => Json[];
-
 /** Compiles a path; throws an `Error` that says what is wrong with it. */
 export function compileJsonPath(path: string): JsonPath {
-  const steps = parseSteps(path);
-  return { find: (root) => steps.reduce((values, step) => step(values), [root as Json]) };
+  const nodes = parseJsonPath(path);
+  return { find: (root) => walk([root as Json], nodes) };
 }
 
-function parseSteps(path: string): Step[] {
-  const steps: Step[] = [];
-  let position = 0;
-  while (position < path.length) {
-    const rest = path.slice(position);
-    const name = /^\.((?:\\.|[^.[\]\\])+)/.exec(rest);
-    if (name) {
-      const key = name[1]!.replace(/\\(.)/g, '$1');
-      steps.push(key === '*' ? everything : child(key));
-      position += name[0].length;
-      continue;
-    }
-    const quoted = /^\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)")\]/.exec(rest);
-    if (quoted) {
-      steps.push(child((quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1')));
-      position += quoted[0].length;
-      continue;
-    }
-    const index = /^\[(-?\d+)\]/.exec(rest);
-    if (index) {
-      steps.push(element(Number(index[1])));
-      position += index[0].length;
-      continue;
-    }
-    if (rest.startsWith('[*]')) {
-      steps.push(everything);
-      position += 3;
-      continue;
-    }
-    const filter = /^\[\?\(\s*@((?:\.[^=!<>\s]+)?)\s*(?:(==|!=|<=|>=|<|>)\s*([^)]*?))?\s*\)\]/.exec(rest);
-    if (filter) {
-      steps.push(filtered(filter[1]!, filter[2], filter[3]));
-      position += filter[0].length;
-      continue;
-    }
-    throw new Error(`unrecognized character in action: ${JSON.stringify(rest)}`);
+function walk(values: Json[], nodes: readonly JsonPathNode[]): Json[] {
+  return nodes.reduce(step, values);
+}
+
+function step(values: Json[], node: JsonPathNode): Json[] {
+  switch (node.is) {
+    case 'field':
+      return values.flatMap((value) => {
+        const object = asObject(value);
+        const found = object && getOwn(object, node.name);
+        return found === undefined ? [] : [found];
+      });
+    case 'wildcard':
+      return values.flatMap(childrenOf);
+    case 'recursive':
+      return values.flatMap(descendantsOf);
+    case 'slice':
+      return values.flatMap((value) => (value === null ? [] : slice(value, node)));
+    case 'union':
+      return node.of.flatMap((nodes) => walk(values, nodes));
+    case 'filter':
+      return values.flatMap((value) => filter(value, node));
+    case 'literal':
+      return [node.value];
+    case 'identifier':
+      return [];
   }
-  return steps;
 }
 
-function child(key: string): Step {
-  return (values) => values.flatMap((value) => keep(asObject(value)?.[key]));
+function childrenOf(value: Json): Json[] {
+  return Array.isArray(value) ? value : Object.values(asObject(value) ?? {});
 }
 
-function keep(value: Json | undefined): Json[] {
-  return value === undefined ? [] : [value];
+/** A value with children, and the same of each of them: leaves are not found this way. */
+function descendantsOf(value: Json): Json[] {
+  const children = childrenOf(value);
+  return children.length === 0 ? [] : [value, ...children.flatMap(descendantsOf)];
 }
 
-function element(index: number): Step {
-  return (values) => values.flatMap((value) => (Array.isArray(value) ? keep(value.at(index)) : []));
+function slice(value: Json, { from, to, one, by }: Extract<JsonPathNode, { is: 'slice' }>): Json[] {
+  if (!Array.isArray(value)) throw new Error('not a list');
+  const { length } = value;
+  const start = from < 0 ? from + length : from;
+  let end = one ? from + 1 : (to ?? length);
+  if (end < 0 || (end === 0 && one)) end += length;
+  if (start === end) return [];
+  if (start >= length || start < 0 || end > length || end < 0) throw new Error('array index out of bounds');
+  if (start > end) throw new Error('the slice ends before it starts');
+  if (by <= 0) throw new Error('step must be > 0');
+  return value.slice(start, end).filter((_, index) => index % by === 0);
 }
 
-const everything: Step = (values) =>
-  values.flatMap((value) => (Array.isArray(value) ? value : Object.values(asObject(value) ?? {})));
-
-function filtered(path: string, operator: string | undefined, literal: string | undefined): Step {
-  const inner = compileJsonPath(path);
-  const wanted = literal === undefined ? undefined : parseLiteral(literal);
-  return (values) =>
-    values.flatMap((value) =>
-      (Array.isArray(value) ? value : []).filter((item) => {
-        const found = inner.find(item)[0];
-        if (operator === undefined) return found !== undefined;
-        return found !== undefined && compare(found, operator, wanted);
-      }),
-    );
+function filter(value: Json, node: Extract<JsonPathNode, { is: 'filter' }>): Json[] {
+  if (!Array.isArray(value)) throw new Error('not a list, and cannot be filtered');
+  return value.filter((item) => {
+    const left = walk([item], node.left);
+    if (node.operator === 'exists') return left.length > 0;
+    const right = walk([item], node.right);
+    if (left.length > 1 || right.length > 1) throw new Error('can only compare one element at a time');
+    return left.length === 1 && right.length === 1 && compare(left[0]!, node.operator, right[0]!);
+  });
 }
 
-function parseLiteral(literal: string): Json {
-  const quoted = /^(?:'(.*)'|"(.*)")$/s.exec(literal);
-  if (quoted) return quoted[1] ?? quoted[2] ?? '';
-  if (literal === 'true') return true;
-  if (literal === 'false') return false;
-  const number = Number(literal);
-  if (literal === '' || Number.isNaN(number)) throw new Error(`cannot compare with ${JSON.stringify(literal)}`);
-  return number;
-}
-
-function compare(found: Json, operator: string, wanted: Json | undefined): boolean {
-  if (operator === '==') return found === wanted;
-  if (operator === '!=') return found !== wanted;
-  if (typeof found !== typeof wanted || (typeof found !== 'number' && typeof found !== 'string')) return false;
-  const other = wanted as typeof found;
+function compare(left: Json, operator: string, right: Json): boolean {
+  const comparable = typeof left === typeof right && (typeof left !== 'object' || typeof right !== 'object');
+  if (!comparable) throw new Error('incompatible types for comparison');
   switch (operator) {
+    case '==':
+      return left === right;
+    case '!=':
+      return left !== right;
     case '<':
-      return found < other;
+      return left! < right!;
     case '<=':
-      return found <= other;
+      return left! <= right!;
     case '>':
-      return found > other;
+      return left! > right!;
+    case '>=':
+      return left! >= right!;
     default:
-      return found >= other;
+      throw new Error(`unrecognized filter operator ${operator}`);
   }
 }

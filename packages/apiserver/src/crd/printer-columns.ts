@@ -1,8 +1,8 @@
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import type { TableColumn } from '../resource.ts';
 import { ageOf } from '../kinds/ages.ts';
-import { asNumber, asObjects, asText } from '../kinds/json-access.ts';
-import { compileJsonPath } from './json-path.ts';
+import { asNumber, asObject, asObjects, asText } from '../kinds/json-access.ts';
+import { compileJsonPath, type JsonPath } from './json-path.ts';
 
 const nameDescription =
   'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
@@ -29,6 +29,10 @@ export function printerOf(version: JsonObject): Printer {
   for (const column of sources as JsonObject[]) {
     const type = asText(column['type']);
     const path = asText(column['jsonPath']);
+    const read = cellReader(path, type);
+    // A path nobody understands is no reason to refuse a CRD: its tables end before that column.
+    if (!read) break;
+    readers.push(read);
     columns.push({
       name: asText(column['name']),
       type,
@@ -36,7 +40,6 @@ export function printerOf(version: JsonObject): Printer {
       description: asText(column['description']) || `Custom resource definition column (in JSONPath format): ${path}`,
       priority: asNumber(column['priority']) ?? 0,
     });
-    readers.push(cellReader(path, type));
   }
   return {
     columns,
@@ -44,10 +47,20 @@ export function printerOf(version: JsonObject): Printer {
   };
 }
 
-function cellReader(path: string, type: string): (object: ApiObject, now: number) => Json {
-  const compiled = compileJsonPath(path);
+function cellReader(path: string, type: string): ((object: ApiObject, now: number) => Json) | undefined {
+  let compiled: JsonPath;
+  try {
+    compiled = compileJsonPath(path);
+  } catch {
+    return undefined;
+  }
   return (object, now) => {
-    const value = compiled.find(object)[0];
+    let value: Json | undefined;
+    try {
+      [value] = compiled.find(object);
+    } catch {
+      return null;
+    }
     return value === undefined ? null : cell(value, type, now);
   };
 }
@@ -74,5 +87,17 @@ function cell(value: Json, type: string, now: number): Json {
 
 function printed(value: Json): Json {
   if (value === null) return '<no value>';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(inOrder(value)) : String(value);
+}
+
+/** Go prints maps sorted. */
+function inOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inOrder);
+  const object = asObject(value);
+  if (!object) return value;
+  return Object.fromEntries(
+    Object.keys(object)
+      .toSorted()
+      .map((key) => [key, inOrder(object[key]!)]),
+  );
 }

@@ -12,7 +12,6 @@ import { asList, asObject, asObjects, asText, dig, sameValue } from '../kinds/js
 import { dns1035, dnsSubdomain } from '../kinds/names.ts';
 import { clientConfigErrors } from '../kinds/registration-kinds.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
-import { compileJsonPath } from './json-path.ts';
 import { openApiSchemaErrors, schemaAtPath } from './schema-errors.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
@@ -285,13 +284,6 @@ function columnErrors(version: JsonObject, parent: string): FieldError[] {
     }
     if (!path) errors.push(required(`${at}.JSONPath`));
     else if (!path.startsWith('.')) errors.push(...simplePathErrors(path, `${at}.JSONPath`));
-    else {
-      try {
-        compileJsonPath(path);
-      } catch (error) {
-        errors.push(invalidValue(`${at}.JSONPath`, path, error instanceof Error ? error.message : String(error)));
-      }
-    }
     return errors;
   });
 }
