@@ -44,6 +44,7 @@ export class WebhookClient {
   async post(config: WebhookClientConfig, body: unknown, timeoutMs: number): Promise<unknown> {
     const { shown, host, port, servername } = this.#target(config);
     const url = new URL(shown);
+    url.pathname = cleanPath(url.pathname);
     url.searchParams.set('timeout', `${timeoutMs / 1_000}s`);
     const address = url.toString();
     const { status, text } = await this.#send(url, { host, port, servername, config, body, timeoutMs }).catch(
@@ -102,7 +103,8 @@ export class WebhookClient {
         'content-length': payload.length,
         'user-agent': this.#options.userAgent ?? 'kube-apiserver-admission',
       },
-      ...(isSecure && to.config.caBundle ? { ca: Buffer.from(to.config.caBundle, 'base64') } : {}),
+      // As in Go, a certificate in the bundle is trusted for itself, whether or not it may sign others.
+      ...(isSecure && to.config.caBundle ? { ca: Buffer.from(to.config.caBundle, 'base64'), allowPartialTrustChain: true } : {}),
       ...(isSecure && to.servername ? { servername: to.servername } : {}),
       agent: false,
     };
@@ -135,6 +137,11 @@ export class WebhookClient {
       request.end(payload);
     });
   }
+}
+
+/** Go joins the path of a webhook to that of its server, which leaves one slash where envtest writes two. */
+function cleanPath(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 
 function goNetworkError(error: unknown, host: string, port: number): string {

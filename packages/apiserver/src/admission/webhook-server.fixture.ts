@@ -19,6 +19,8 @@ export interface WebhookServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly caBundle: string;
+  /** The certificate of the server itself, without that of its authority. */
+  readonly leafBundle: string;
   readonly received: Received[];
   /** How a path is answered. */
   on(path: string, behaviour: Behaviour): void;
@@ -65,6 +67,7 @@ export async function startWebhookServer(): Promise<WebhookServer> {
     url: `https://127.0.0.1:${port}`,
     port,
     caBundle: Buffer.from(authority.certificate).toString('base64'),
+    leafBundle: Buffer.from(certificate).toString('base64'),
     received,
     on: (path, behaviour) => void behaviours.set(path, behaviour),
     async [Symbol.asyncDispose]() {

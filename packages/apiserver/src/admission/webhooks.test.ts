@@ -58,6 +58,23 @@ function patched(...operations: object[]) {
   };
 }
 
+test('a bundle that holds the certificate of the webhook alone is trusted', async () => {
+  await using setup = await prepared();
+  hook.on('/allow', () => ({ allowed: true }));
+  const clientConfig = { url: `${hook.url}/allow`, caBundle: hook.leafBundle };
+  await register(setup, 'Validating', [webhook('/allow', { clientConfig })]);
+  expect((await setup.admin.post(CONFIG_MAPS, configMap('a'))).body['message']).toBeUndefined();
+  expect(hook.received).toHaveLength(1);
+});
+
+test.each(['//allow', '/allow/', '//allow//'])('a webhook at %s is asked at /allow', async (path) => {
+  await using setup = await prepared();
+  hook.on('/allow', () => ({ allowed: true }));
+  await register(setup, 'Validating', [webhook(path)]);
+  expect((await setup.admin.post(CONFIG_MAPS, configMap('a'))).body['message']).toBeUndefined();
+  expect(hook.received.map((request) => request.path)).toEqual(['/allow?timeout=10s']);
+});
+
 test('what a validating webhook gets on create, update, dry run and delete', async () => {
   await using setup = await prepared();
   hook.on('/allow', () => ({ allowed: true }));
