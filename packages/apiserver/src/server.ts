@@ -17,6 +17,7 @@ import { systemRandom, type Random } from './random.ts';
 import type { Registry } from './registry.ts';
 import type { Answer } from './request/answer.ts';
 import type { Core, ResourceRequest } from './request/core.ts';
+import { authorizedPlace } from './request/authorized-place.ts';
 import { dispatch, verbOf } from './request/dispatch.ts';
 import type { Resource } from './resource.ts';
 import { loadYaml } from './schema/yaml-text.ts';
@@ -168,7 +169,12 @@ export class ApiServer {
     const route = routeOf(path);
     const user = await this.#identify(request);
     const verb = route.to === 'resource' ? verbOf(request.method, route, query) : request.method.toLowerCase();
-    const attributes = { user, verb, path, ...(route.to === 'resource' ? { resource: route } : {}) };
+    const attributes = {
+      user,
+      verb,
+      path,
+      ...(route.to === 'resource' ? { resource: authorizedPlace(route, verb, query) } : {}),
+    };
     const decision = await this.#core.auth.authorizer.authorize(attributes);
     if (!decision.allowed) throw forbiddenAnswer(attributes, decision.reason);
     const handle = (effects: FaultEffects) =>
@@ -176,7 +182,8 @@ export class ApiServer {
         ? this.#other(request, path, query)
         : this.#resource(request, route, verb, query, user, warnings, effects);
     if (request.internal || this.faults.idle) return handle({ staleBy: 0, killWatch: undefined });
-    const around = await this.faults.before({ ...attributes, method: request.method });
+    const asked = { ...attributes, ...(route.to === 'resource' ? { resource: route } : {}) };
+    const around = await this.faults.before({ ...asked, method: request.method });
     let response: ApiResponse;
     try {
       response = await handle(around);

@@ -51,6 +51,7 @@ function newPodSpec(context: AdmissionContext): PodSpec | undefined {
 export function podPriority(objects: StoredObjects): Admission {
   return {
     mutate(context) {
+      keepPriority(context);
       const spec = newPodSpec(context);
       if (!spec) {
         return;
@@ -89,6 +90,16 @@ export function podPriority(objects: StoredObjects): Admission {
     }
     return chosen;
   }
+}
+
+/** What admission computed for a new pod stays when an update leaves it out: clients that build a pod anew do not know it. */
+function keepPriority({ operation, resource, subresource, object, oldObject }: AdmissionContext): void {
+  if (operation !== 'UPDATE' || resource.group !== '' || resource.plural !== 'pods' || subresource !== '') return;
+  const spec = object?.['spec'] as PodSpec | undefined;
+  const before = oldObject?.['spec'] as PodSpec | undefined;
+  if (!spec || !before) return;
+  if (before.priority !== undefined) spec.priority ??= before.priority;
+  if (before.preemptionPolicy !== undefined) spec.preemptionPolicy ??= before.preemptionPolicy;
 }
 
 /** Pods stay five minutes on a node that stops answering. */

@@ -1,5 +1,5 @@
 import type { Admission, AdmissionContext } from '../admission/admission.ts';
-import { forbidden } from '../api-error.ts';
+import { forbidden, notFound } from '../api-error.ts';
 import type { ApiObject } from '../object.ts';
 import type { Authorizer, UserInfo } from './auth.ts';
 import { compactRules, describeRule, goList, missingRules, type PolicyRule } from './policy-rules.ts';
@@ -56,11 +56,7 @@ async function checkBinding(context: AdmissionContext, bindings: RoleBindings, a
     rules = bindings.rulesOf(roleRef, context.namespace || undefined);
   } catch {
     // Binding a role that does not exist yet could grant anything later.
-    throw forbidden(
-      { group: GROUP, plural, kind: roleRef.kind },
-      roleRef.name,
-      `${plural}.${GROUP} ${JSON.stringify(roleRef.name)} not found`,
-    );
+    throw notFound(context.resource, roleRef.name);
   }
   refuseMissing(context, bindings, rules);
 }

@@ -6,6 +6,7 @@ import { withoutEffect } from '../kinds/without-effect.ts';
 import type { ApiObject } from '../object.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf } from '../store/entry.ts';
+import { authorizedPlace } from './authorized-place.ts';
 import { admissionContext, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
@@ -41,12 +42,8 @@ export function createMissing(
   return createDecoded(core, request, decoded, options, async () => {
     const { resource, namespace, name, subresource, user } = request;
     const { group, version, plural } = resource;
-    const attributes = {
-      user,
-      verb: 'create',
-      path: '',
-      resource: { group, version, plural, subresource, namespace, name },
-    };
+    const place = { group, version, plural, subresource, namespace, name };
+    const attributes = { user, verb: 'create', path: '', resource: authorizedPlace(place, 'create') };
     const decision = await core.auth.authorizer.authorize(attributes);
     if (!decision.allowed) throw forbiddenAnswer(attributes, decision.reason);
   });
@@ -86,7 +83,7 @@ async function createDecoded(
   request.warnings.push(...strategy.warnings(object, undefined), ...withoutEffect(resource, object));
   await permitted?.();
   await validate(core, context);
-  if (object.metadata.resourceVersion) {
+  if (object.metadata.resourceVersion && !options.dryRun) {
     throw plainInternalError('resourceVersion should not be set on objects to be created');
   }
   const stored = toStorage(object, resource);
@@ -124,10 +121,13 @@ function existsError(core: Core, request: ResourceRequest, name: string): ApiErr
   return error;
 }
 
-/** The body may leave the namespace out; it may not name another one than the URL. */
+/** The body may leave the namespace out; it may not name another one than the URL. Outside of namespaces it is dropped. */
 export function matchNamespace(object: ApiObject, request: ResourceRequest): void {
   const { metadata } = object;
-  if (!request.resource.namespaced) return;
+  if (!request.resource.namespaced) {
+    delete metadata.namespace;
+    return;
+  }
   if (metadata.namespace && metadata.namespace !== request.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }

@@ -16,17 +16,30 @@ interface Requirement {
 
 /** Understands `a=b,c!=d` over the fields `resource` declares; `undefined` selects everything. */
 export function parseFieldSelector(text: string, resource: Resource): FieldTest | undefined {
-  // A bare `=` says nothing about any field.
-  const requirements = splitTerms(text)
-    .map(parseTerm)
-    .filter(({ field, value }) => field !== '' || value !== '');
+  const requirements = requirementsIn(text);
   if (requirements.length === 0) return undefined;
   const tests = requirements.map(({ field, value, equal }) => {
     const read = readerOf(field, resource);
     return (object: ApiObject) => (read(object) === value) === equal;
   });
-  const name = requirements.find(({ field, equal }) => field === 'metadata.name' && equal)?.value;
+  const name = nameAmong(requirements);
   return { test: (object) => tests.every((test) => test(object)), ...(name === undefined ? {} : { name }) };
+}
+
+/** The name a selector pins, whatever resource it is for; undefined when it leaves the name open. */
+export function selectedName(text: string): string | undefined {
+  return nameAmong(requirementsIn(text));
+}
+
+function nameAmong(requirements: readonly Requirement[]): string | undefined {
+  return requirements.find(({ field, equal }) => field === 'metadata.name' && equal)?.value;
+}
+
+function requirementsIn(text: string): Requirement[] {
+  // A bare `=` says nothing about any field.
+  return splitTerms(text)
+    .map(parseTerm)
+    .filter(({ field, value }) => field !== '' || value !== '');
 }
 
 function readerOf(field: string, resource: Resource): (object: ApiObject) => string {

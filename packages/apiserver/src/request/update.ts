@@ -11,7 +11,7 @@ import { keyOf, type Entry } from '../store/entry.ts';
 import { admissionContext, chain, mutate, validate } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { namedKind, strategyContext, type Core, type ResourceRequest } from './core.ts';
-import { createMissing } from './create.ts';
+import { createMissing, matchNamespace } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
@@ -234,11 +234,7 @@ export function matchIdentity(object: ApiObject, request: ResourceRequest): void
   if (metadata.name !== request.name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${request.name})`);
   }
-  if (!request.resource.namespaced) return;
-  if (metadata.namespace && metadata.namespace !== request.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-  metadata.namespace = request.namespace;
+  matchNamespace(object, request);
 }
 
 /** What only the server writes stays as it is. */

@@ -42,6 +42,7 @@ export const ledger: readonly LedgerEntry[] = [
   ...message('strategic merge patch', 'wrong type', goPrints),
   ...message('strategic merge patch', 'list for a map', goPrints),
   ...message('Pod changes and life', 'most of the spec is immutable', goPrints),
+  ...message('Pod changes and life', 'another priority', goPrints),
   ...message('claims and volumes', 'spec is immutable', goPrints),
   {
     case: 'StatefulSet, DaemonSet, ReplicaSet',

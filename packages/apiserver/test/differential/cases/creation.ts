@@ -1,6 +1,27 @@
-import { applyPatch, configMap, core, del, differentialCase as test, get, post, put, send } from '../case.ts';
+import {
+  applyPatch,
+  configMap,
+  core,
+  del,
+  differentialCase as test,
+  get,
+  mergePatch,
+  patch,
+  post,
+  put,
+  send,
+} from '../case.ts';
 
 const maps = core('configmaps');
+
+function priority(metadata: object): object {
+  return {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: '{ns}', ...metadata },
+    value: 7,
+  };
+}
 
 /** What POST takes and refuses. */
 export const creation = [
@@ -45,6 +66,39 @@ export const creation = [
     post('the same namespace', maps, configMap('d', {}, { namespace: '{ns}' })),
     post('a namespace that is not there', '/api/v1/namespaces/nowhere/configmaps', configMap('a', {})),
     post('without a namespace in the path', '/api/v1/configmaps', configMap('a', {}, { namespace: '{ns}' })),
+  ),
+  test(
+    'metadata of objects outside of namespaces',
+    post('with a namespace', '/apis/scheduling.k8s.io/v1/priorityclasses', priority({ namespace: 'default' })),
+    put('again', '/apis/scheduling.k8s.io/v1/priorityclasses/{ns}', priority({ namespace: 'elsewhere' })),
+    patch('merged', '/apis/scheduling.k8s.io/v1/priorityclasses/{ns}', mergePatch, {
+      metadata: { namespace: 'default', labels: { a: 'b' } },
+    }),
+    patch(
+      'applied',
+      '/apis/scheduling.k8s.io/v1/priorityclasses/{ns}?fieldManager=x&force=true',
+      applyPatch,
+      priority({ namespace: 'default' }),
+    ),
+    patch(
+      'applied anew',
+      '/apis/scheduling.k8s.io/v1/priorityclasses/{ns}-b?fieldManager=x',
+      applyPatch,
+      priority({ name: '{ns}-b', namespace: 'default' }),
+    ),
+    post('namespace in a namespace', '/api/v1/namespaces', { metadata: { name: '{ns}-c', namespace: 'default' } }),
+  ),
+  test(
+    'dry run of an object that has a version',
+    post('create', `${maps}?dryRun=All`, configMap('a', { x: '1' }, { resourceVersion: '7' })),
+    post('create with no number', `${maps}?dryRun=All`, configMap('a', { x: '1' }, { resourceVersion: 'abc' })),
+    patch(
+      'apply to nothing',
+      `${maps}/a?dryRun=All&fieldManager=x`,
+      applyPatch,
+      configMap('a', { x: '1' }, { resourceVersion: '7' }),
+    ),
+    get('nothing is there', `${maps}/a`),
   ),
   test(
     'names of objects',
