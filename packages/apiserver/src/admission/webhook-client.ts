@@ -104,7 +104,9 @@ export class WebhookClient {
         'user-agent': this.#options.userAgent ?? 'kube-apiserver-admission',
       },
       // As in Go, a certificate in the bundle is trusted for itself, whether or not it may sign others.
-      ...(isSecure && to.config.caBundle ? { ca: Buffer.from(to.config.caBundle, 'base64'), allowPartialTrustChain: true } : {}),
+      ...(isSecure && to.config.caBundle
+        ? { ca: Buffer.from(to.config.caBundle, 'base64'), allowPartialTrustChain: true }
+        : {}),
       ...(isSecure && to.servername ? { servername: to.servername } : {}),
       agent: false,
     };

@@ -5,7 +5,13 @@ export type JsonPathNode =
   /** `..` */
   | { readonly is: 'recursive' }
   /** `[1]`, `[-1]`, `[0:2]`, `[::2]`; `one` when only a start was given. */
-  | { readonly is: 'slice'; readonly from: number; readonly to: number | undefined; readonly one: boolean; readonly by: number }
+  | {
+      readonly is: 'slice';
+      readonly from: number;
+      readonly to: number | undefined;
+      readonly one: boolean;
+      readonly by: number;
+    }
   | { readonly is: 'union'; readonly of: readonly (readonly JsonPathNode[])[] }
   | { readonly is: 'filter'; readonly left: JsonPathNode[]; readonly operator: string; readonly right: JsonPathNode[] }
   | { readonly is: 'literal'; readonly value: string | number | boolean }

@@ -46,9 +46,12 @@ it.each([
   expect(() => compileJsonPath(path)).toThrow(problem);
 });
 
-it.each(['.spec.map[0]', '.spec.list[7]', '.spec.list[1:0]', '.spec.list[?(@.n=="1")]', '.spec.map[?(@.x)]'])(
-  'finds nothing but an error in %s',
-  (path) => {
-    expect(() => compileJsonPath(path).find(object)).toThrow();
-  },
-);
+it.each([
+  ['.spec.map[0]', 'not a list'],
+  ['.spec.list[7]', 'array index out of bounds'],
+  ['.spec.list[1:0]', 'the slice ends before it starts'],
+  ['.spec.list[?(@.n=="1")]', 'incompatible types for comparison'],
+  ['.spec.map[?(@.x)]', 'cannot be filtered'],
+])('finds nothing but an error with %s', (path, problem) => {
+  expect(() => compileJsonPath(path).find(object)).toThrow(problem);
+});

@@ -3,12 +3,10 @@ import { collections, type Operation } from './operations.ts';
 import { anythingCrd, widgetCrd } from './widget-crd.ts';
 
 /** What has to be there before anything is done. */
-export const setUp: readonly Step[] = [
-  ...[widgetCrd, anythingCrd].flatMap((crd) => [
-    post('CRD', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd),
-    poll('the kind', `/apis/property.example.com/v1/${crd.spec.names.plural}`, ({ status }) => status === 200),
-  ]),
-];
+export const setUp: readonly Step[] = [widgetCrd, anythingCrd].flatMap((crd) => [
+  post('CRD', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd),
+  poll('the kind', `/apis/property.example.com/v1/${crd.spec.names.plural}`, ({ status }) => status === 200),
+]);
 
 /** What happened, what is left, and what a watcher was told of it. */
 export function stepsOf(done: readonly Operation[]): Step[] {

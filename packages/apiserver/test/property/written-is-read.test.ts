@@ -66,7 +66,11 @@ it('what was written is what is read, empty values and all', { timeout: 60_000 }
 
 it('who applies less owns less, when only the ownership of empty leaves changes', async () => {
   const apply = (manager: string, spec: object) =>
-    client.patch(`${collection}/shared?fieldManager=${manager}`, 'application/apply-patch+yaml', anything('shared', spec));
+    client.patch(
+      `${collection}/shared?fieldManager=${manager}`,
+      'application/apply-patch+yaml',
+      anything('shared', spec),
+    );
   await apply('one', { a: 1, b: 1 });
   await apply('two', { b: 1 });
   await apply('one', { a: 1 });

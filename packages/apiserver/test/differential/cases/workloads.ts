@@ -291,7 +291,11 @@ export const workloads = [
     patch('the image is not', `${pods}/a`, strategicPatch, {
       spec: { containers: [{ name: 'main', image: 'web:2' }] },
     }),
-    put('without what admission filled in', `${pods}/a`, podOf('a', { containers: [{ name: 'main', image: 'web:2' }] })),
+    put(
+      'without what admission filled in',
+      `${pods}/a`,
+      podOf('a', { containers: [{ name: 'main', image: 'web:2' }] }),
+    ),
     put('another priority', `${pods}/a`, podOf('a', { containers: [{ name: 'main', image: 'web:2' }], priority: 7 })),
     post('bind', `${pods}/a/binding`, {
       apiVersion: 'v1',
