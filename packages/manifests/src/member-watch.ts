@@ -1,4 +1,4 @@
-import { kindText, type CacheEvent, type Kind, type ObjectKey } from '@slipway/kube';
+import { kindText, type CacheEvent, type Client, type Kind, type KubeObject, type ObjectKey } from '@slipway/kube';
 import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime';
 
 import { memberLabel } from './membership.ts';
@@ -24,14 +24,30 @@ export class MemberWatch implements EventSource {
     this.#owners = owners;
   }
 
-  /** Watches members of these kinds from now on. Costs nothing for kinds already watched. */
-  follow(kinds: Iterable<Kind>): void {
+  /** Watches members of these kinds from now on. Costs nothing for kinds already watched. Returns whether one was new. */
+  follow(kinds: Iterable<Kind>): boolean {
+    let isNew = false;
     for (const kind of kinds) {
       const key = kindText(kind);
       if (this.#followed.has(key)) continue;
+      isNew = true;
       this.#followed.set(key, kind);
       for (const run of this.#running) this.#watch(run, key, kind);
     }
+    return isNew;
+  }
+
+  /** Watches the kinds of these objects, as far as the server serves them by now. Returns whether one was new. */
+  async followKindsOf(
+    client: Pick<Client, 'resolve'>,
+    objects: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[],
+  ): Promise<boolean> {
+    const wanted = new Map(objects.map((object) => [`${object.apiVersion}/${object.kind}`, object]));
+    const kinds = await Promise.all(
+      // Who applies the objects says what is wrong with a kind; here it is just not watched yet.
+      [...wanted.values()].map(({ apiVersion, kind }) => client.resolve(apiVersion, kind).catch(() => undefined)),
+    );
+    return this.follow(kinds.filter((kind) => kind !== undefined));
   }
 
   start(emit: EmitKey, context: EventSourceContext): () => void {

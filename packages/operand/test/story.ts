@@ -63,6 +63,28 @@ export function deployment(name: string, image = 'web:1'): KubeObject {
   };
 }
 
+/** A definition of `Gadget`s in a group of its own. */
+export function gadgetDefinition(group: string): KubeObject {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `gadgets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  };
+}
+
 export function operand(
   name: string,
   steadyState: readonly KubeObject[],

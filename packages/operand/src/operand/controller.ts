@@ -1,18 +1,20 @@
-import { ConfigMap, Secret, type CacheEvent, type DeepReadonly, type KubeObject } from '@slipway/kube';
-import { AppliedMemo, groupOf, MemberWatch } from '@slipway/manifests';
+import { ConfigMap, Secret, type CacheEvent, type DeepReadonly } from '@slipway/kube';
+import { AppliedMemo, MemberWatch } from '@slipway/manifests';
 import { controller, type Controller, type ReconcileContext } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { names } from '../names.ts';
 import { finalizeOperand } from './finalize.ts';
 import { MemberChanges } from './member-changes.ts';
+import { Obstacles } from './obstacles.ts';
 import { reconcileOperand, type OperandSettings } from './reconcile.ts';
 
-/** The controller of Operands: woken by the Operand, its sets, its members and its labelled sources. */
+/** The controller of Operands: woken by the Operand, its sets, its members, its labelled sources and what stood in its way. */
 export function operandController(settings: OperandSettings = {}): Controller {
   const memo = new AppliedMemo();
   const changes = new MemberChanges();
-  const members = new MemberWatch((event, kind) => changes.note(event, kind));
+  const watch = new MemberWatch((event, kind) => changes.note(event, kind));
+  const obstacles = new Obstacles();
   const sourcesOf =
     (kind: 'ConfigMap' | 'Secret') =>
     async (event: CacheEvent, { cache }: { cache: ReconcileContext['cache'] }) => {
@@ -40,34 +42,18 @@ export function operandController(settings: OperandSettings = {}): Controller {
         map: sourcesOf('Secret'),
       },
     ],
-    sources: [members],
+    sources: [watch, obstacles],
     concurrency: 4,
     finalize: { finalizer: names.operandFinalizer, run: finalizeOperand },
     async reconcile(context, key) {
       const seen = await context.cache.get(Operand, key);
       if (!seen) {
         changes.forget(key);
+        obstacles.note(key, undefined);
         return undefined;
       }
-      members.follow(await memberKinds(context, seen));
-      const knowledge = changes.of(key, seen.metadata.uid);
-      return await reconcileOperand(context, key, { memo, members: knowledge }, settings);
+      const memory = { memo, members: changes.of(key, seen.metadata.uid), watch, obstacles };
+      return await reconcileOperand(context, key, memory, settings);
     },
   });
-}
-
-async function memberKinds(context: ReconcileContext, operand: DeepReadonly<Operand>) {
-  const objects = [
-    ...(operand.spec.steadyState ?? []),
-    ...(operand.spec.postInstall ?? []),
-  ] as DeepReadonly<KubeObject>[];
-  const wanted = new Map(
-    objects
-      .filter((object) => object.apiVersion && object.kind)
-      .map((object) => [`${groupOf(object.apiVersion)}/${object.kind}`, object]),
-  );
-  const kinds = await Promise.all(
-    [...wanted.values()].map((object) => context.client.resolve(object.apiVersion, object.kind).catch(() => undefined)),
-  );
-  return kinds.filter((kind) => kind !== undefined);
 }

@@ -1,6 +1,7 @@
 import { findCondition, isConditionTrue, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { applySet, failureText, refKey, refOf, refText, waitingText, type SetResult } from '@slipway/manifests';
 
+import { obstacleIn } from './obstacles.ts';
 import { withOwners, type Revision, type Revisions } from './revisions.ts';
 import type { Manifest, OperandRun, StatusWrite } from './run.ts';
 import { freshInstall, installed, installFailed, installWaiting, memberStatus, writeStatus } from './status.ts';
@@ -135,6 +136,7 @@ async function report(
   revisions: Revisions,
   postInstall: boolean,
 ): Promise<'pending' | 'failed' | 'disturbed'> {
+  run.obstacle = obstacleIn(result.members);
   const fields: StatusWrite = memberStatus(result.members);
   const overdue = deadlinePassed(run);
   const broken = result.members.some((member) => member.health?.status === 'Failed');

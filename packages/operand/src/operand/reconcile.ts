@@ -1,5 +1,5 @@
 import { isConditionTrue, isConflict, isTransient, KubeError, type ObjectKey, minutes, seconds } from '@slipway/kube';
-import { refusalText, type AppliedMemo } from '@slipway/manifests';
+import { refusalText, type AppliedMemo, type MemberWatch } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { Operand } from '../api.ts';
@@ -10,6 +10,7 @@ import { installSet, untilDeadline } from './install.ts';
 import { calculateManifest } from './manifest.ts';
 import type { MemberKnowledge } from './member-changes.ts';
 import { operandMetrics } from './metrics.ts';
+import type { Obstacles } from './obstacles.ts';
 import { planOperand } from './plan-mode.ts';
 import { promoteSet } from './promote.ts';
 import { readRevisions } from './revisions.ts';
@@ -21,6 +22,8 @@ import { retireStrays, supersedePendingSet } from './supersede.ts';
 export interface OperandMemory {
   readonly memo: AppliedMemo;
   readonly members: MemberKnowledge;
+  readonly watch: MemberWatch;
+  readonly obstacles: Obstacles;
 }
 
 export interface OperandSettings {
@@ -60,7 +63,8 @@ export async function reconcileOperand(
   const { members } = memory;
   members.begin(context.clock.now(), settings.resyncMs ?? minutes(10), operand.metadata.resourceVersion);
   try {
-    const next = await runSteps(run, settings);
+    const next = await runSteps(run, memory, settings);
+    memory.obstacles.note(key, run.obstacle);
     members.end(run.operand.metadata.resourceVersion);
     return next;
   } catch (error) {
@@ -70,10 +74,16 @@ export async function reconcileOperand(
   }
 }
 
-async function runSteps(run: OperandRun, settings: OperandSettings): Promise<Requeue | undefined> {
-  // 1. Calculate the manifest.
+async function runSteps(
+  run: OperandRun,
+  { watch, obstacles }: OperandMemory,
+  settings: OperandSettings,
+): Promise<Requeue | undefined> {
+  const { client, clock } = run.context;
+  // 1. Calculate the manifest, and watch what it is about.
   const manifest = await calculateManifest(run);
   if (!manifest) return requeueAfter(heldMs);
+  await watch.followKindsOf(client, manifest.merged);
   if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest);
 
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
@@ -92,14 +102,18 @@ async function runSteps(run: OperandRun, settings: OperandSettings): Promise<Req
   // 5. Install the steady state when this generation has not been installed, then the whole manifest with the post-install part.
   // 6. Say whether the manifest is installed.
   const outcome = await installSet(run, manifest, revisions, current);
+  // Kinds the manifest itself defines can be watched only now; what happened to their objects meanwhile was not seen.
+  const unseen = await watch.followKindsOf(client, manifest.merged);
+  if (unseen) run.members.distrust();
   if (outcome !== 'installed') {
-    const after = { disturbed: waitMs, failed: heldMs, pending: settings.resyncMs ?? minutes(10) }[outcome];
+    const failed = obstacles.areSettling(clock) ? waitMs : heldMs;
+    const after = { disturbed: waitMs, failed, pending: unseen ? waitMs : (settings.resyncMs ?? minutes(10)) }[outcome];
     return requeueAfter(Math.min(after, untilDeadline(run)));
   }
 
   // 7. When the set is ready: delete the one before, then make this one the active set.
   const promoted = await promoteSet(run, manifest, revisions, current);
-  if (promoted === 'wait') return requeueAfter(waitMs);
+  if (promoted === 'wait' || unseen) return requeueAfter(waitMs);
   return requeueAfter(promoted === 'held' ? heldMs : (settings.resyncMs ?? minutes(10)));
 }
 

@@ -5,6 +5,7 @@ import type { ReconcileContext } from '@slipway/runtime';
 import type { Operand } from '../api.ts';
 import type { MemberKnowledge } from './member-changes.ts';
 import type { OperandMetrics } from './metrics.ts';
+import type { Obstacle } from './obstacles.ts';
 
 /** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
 export interface OperandRun {
@@ -21,6 +22,8 @@ export interface OperandRun {
   sawAll?: boolean;
   /** The Operand's own health rules, once its manifest is calculated. */
   health?: HealthRules;
+  /** What kept members from being applied in this run and may move by itself. */
+  obstacle?: Obstacle | undefined;
   readonly metrics?: OperandMetrics;
 }
 

@@ -1,0 +1,89 @@
+import {
+  CustomResourceDefinition,
+  isUnknownKind,
+  MutatingWebhookConfiguration,
+  seconds,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+  type Clock,
+  type Kind,
+  type ObjectKey,
+} from '@slipway/kube';
+import { isAdmissionDenial, type MemberResult } from '@slipway/manifests';
+import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime';
+
+/** What kept members of one Operand from being applied, as far as it can go away by itself. */
+export interface Obstacle {
+  /** Groups of kinds nobody serves. */
+  readonly groups: ReadonlySet<string>;
+  /** A webhook or a policy said no. */
+  readonly denied: boolean;
+}
+
+/** What stands in the way of a pass that ended like this; `undefined` when nothing that could move. */
+export function obstacleIn(members: readonly MemberResult[]): Obstacle | undefined {
+  const groups = new Set(members.filter(({ error }) => isUnknownKind(error)).map(({ ref }) => ref.group));
+  const denied = members.some(({ error }) => isAdmissionDenial(error));
+  return groups.size > 0 || denied ? { groups, denied } : undefined;
+}
+
+const admissionKinds: readonly Kind[] = [
+  ValidatingWebhookConfiguration,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+];
+
+/** A change of a definition or a policy takes a server so long to be in force everywhere. */
+const settlingMs = seconds(15);
+/** How long changes are collected: an installation brings many definitions. */
+const collectMs = 500;
+
+/** Wakes Operands that failed when what stood in their way moves: a definition appears, a webhook or policy changes or goes. */
+export class Obstacles implements EventSource {
+  readonly name = 'obstacles';
+  readonly #byOperand = new Map<string, Obstacle>();
+  #movedAt = -Infinity;
+
+  /** What stands in the way of an Operand now. */
+  note({ name }: ObjectKey, obstacle: Obstacle | undefined): void {
+    if (obstacle) this.#byOperand.set(name, obstacle);
+    else this.#byOperand.delete(name);
+  }
+
+  /** Something has moved so lately that the server may not act on it yet: worth another try soon. */
+  areSettling(clock: Clock): boolean {
+    return clock.now() - this.#movedAt < settlingMs;
+  }
+
+  start(emit: EmitKey, context: EventSourceContext): () => void {
+    const stops: (() => void)[] = [];
+    const watch = async (kind: Kind, concerns: (obstacle: Obstacle, name: string) => boolean): Promise<void> => {
+      const { cache, client } = context.cluster;
+      // Policies are younger than the oldest server that is supported.
+      await client.resolve(kind.apiVersion, kind.kind, { signal: context.signal });
+      if (context.signal.aborted) return;
+      const informer = cache.informer(kind, { view: 'obstacles', metadataOnly: true });
+      const stop = informer.onEvent((event) => {
+        if (event.initial && event.type === 'added') return;
+        const concerned = [...this.#byOperand].filter(([, obstacle]) => concerns(obstacle, event.key.name));
+        if (concerned.length > 0) this.#movedAt = context.clock.now();
+        for (const [name] of concerned) emit({ name }, { afterMs: collectMs });
+      });
+      stops.push(stop);
+    };
+    const begin = (kind: Kind, concerns: (obstacle: Obstacle, name: string) => boolean): void => {
+      watch(kind, concerns).catch((error: unknown) => {
+        if (!context.signal.aborted)
+          context.log.debug('not watched; failed Operands are tried again every minute', { kind: kind.kind, error });
+      });
+    };
+    // A definition is called after the plural and the group of its kind.
+    begin(CustomResourceDefinition, ({ groups }, name) => groups.has(name.slice(name.indexOf('.') + 1)));
+    for (const kind of admissionKinds) begin(kind, ({ denied }) => denied);
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+}
