@@ -67,11 +67,16 @@ export async function applyMember(
   }
 }
 
+/** Who owns the content of objects that are only ensured to exist. */
+export function initialManagerOf(fieldManager: string): string {
+  return `${fieldManager}-initial`;
+}
+
 async function create(config: KubeObject, context: MemberContext): Promise<MemberResult> {
   // Server-side apply from the first write on: a POST would leave a second ownership entry that keeps dropped fields alive.
   // An object that is only ensured to exist gets its content under a manager of its own, so that later applies, which carry
   // the marks alone, do not take the content away.
-  const manager = modeOf(config) === 'EnsureExists' ? `${context.fieldManager}-initial` : context.fieldManager;
+  const manager = modeOf(config) === 'EnsureExists' ? initialManagerOf(context.fieldManager) : context.fieldManager;
   const created = await context.client.apply(config, { fieldManager: manager, force: true, signal: context.signal });
   if (manager !== context.fieldManager)
     await context.client.apply(marksOf(config), {

@@ -7,6 +7,7 @@ import type { Inventory, InventoryEntry } from './inventory.ts';
 import { keyOfRef, readMetadata, type Sought } from './live-state.ts';
 import type { Membership } from './membership.ts';
 import { refusalText } from './refusal.ts';
+import { releaseMember } from './release.ts';
 import { orderInWaves } from './waves.ts';
 
 export interface PruneOptions {
@@ -19,6 +20,8 @@ export interface PruneOptions {
   readonly maxShare?: number;
   /** How members are marked. Given, many of one kind are found with one list instead of a read each. */
   readonly membership?: Membership;
+  /** Who owned the fields. Given with `membership`, objects that stay are given up, so that somebody else can take them. */
+  readonly fieldManager?: string;
   /** Why an object must stay, or `undefined` when it may go. Asked besides the object's own annotations. */
   readonly keep?: (live: DeepReadonly<KubeObject>) => string | undefined;
   /** What happens to the objects' own dependents. Default `Background`. */
@@ -98,7 +101,7 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
   try {
     const { group, kind: name } = entries[0]!;
     const kind = await options.client.resolveGroupKind(group, name, { signal: options.signal });
-    const forbidden = new Map<string, unknown>();
+    const unreadable = new Map<string, unknown>();
     const live = await readMetadata(
       options.client,
       entries.map((entry): Sought => ({ ref: toRef(entry), kind })),
@@ -107,14 +110,16 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
       {
         concurrency: options.concurrency ?? 8,
         signal: options.signal,
-        onUnreadable: (ref, error) => forbidden.set(refKey(ref), error),
+        onUnreadable: (ref, error) => unreadable.set(refKey(ref), error),
       },
     );
-    return entries.map((entry) => {
-      const refusal = forbidden.get(refKey(entry));
-      return refusal === undefined
-        ? judge(entry, kind, live.get(refKey(entry)), options)
-        : { ref: toRef(entry), action: 'failed', message: refusalText(refusal) };
+    return await inParallel(entries, options.concurrency ?? 8, async (entry): Promise<Doomed | PrunedMember> => {
+      const refusal = unreadable.get(refKey(entry));
+      if (refusal !== undefined) return { ref: toRef(entry), action: 'failed', message: refusalText(refusal) };
+      const found = live.get(refKey(entry));
+      const verdict = judge(entry, kind, found, options);
+      if (found && 'action' in verdict && verdict.action === 'kept') await giveUp(kind, found, options);
+      return verdict;
     });
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -124,6 +129,12 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
       : { action: 'failed' as const, message: refusalText(error) };
     return entries.map((entry) => ({ ref: toRef(entry), ...outcome }));
   }
+}
+
+async function giveUp(kind: Kind, live: DeepReadonly<KubeObject>, options: PruneOptions): Promise<void> {
+  const { client, fieldManager, membership, signal } = options;
+  if (fieldManager !== undefined && membership)
+    await releaseMember(kind, live, { client, fieldManager, membership, signal });
 }
 
 function judge(

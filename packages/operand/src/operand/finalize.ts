@@ -1,5 +1,5 @@
 import { type DeepReadonly, type KubeObject, seconds } from '@slipway/kube';
-import { AppliedMemo, failureText, pruneMembers, type InventoryEntry } from '@slipway/manifests';
+import { AppliedMemo, failureText, pruneMembers, releaseMembers, type InventoryEntry } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
@@ -39,7 +39,11 @@ export async function finalizeOperand(
     if (set.terminating) continue;
     if (operand.spec.deletionPolicy !== 'Orphan' && (await removeMembers(run, set, sets)) === 'wait')
       return requeueAfter(waitMs);
-    if (operand.spec.deletionPolicy === 'Orphan') await dropKeptSecrets(run, set);
+    if (operand.spec.deletionPolicy === 'Orphan') {
+      // Before the set goes: afterwards nobody knows what was in it.
+      await releaseMembers({ ...run, client: context.client, entries: set.live.map(toObjectRef) });
+      await dropKeptSecrets(run, set);
+    }
     await context.client.delete(
       ClusterActiveOperand,
       { name: set.name },
@@ -51,9 +55,8 @@ export async function finalizeOperand(
   }
   if ((await ownSets(run)).length > 0) return requeueAfter(waitMs);
 
-  // 2. Prune what superseded sets left behind.
-  if (operand.spec.deletionPolicy !== 'Orphan' && !(await pruneAbandoned(run, operand.status?.carryOver ?? [], [])))
-    return requeueAfter(waitMs);
+  // 2. Prune, or release, what superseded sets left behind.
+  if (!(await pruneAbandoned(run, operand.status?.carryOver ?? [], []))) return requeueAfter(waitMs);
   return undefined;
 }
 
@@ -72,6 +75,7 @@ async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revi
   const result = await pruneMembers({
     client: run.context.client,
     entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
+    fieldManager: run.fieldManager,
     membership: run.membership,
     keep: (live) => keepReason(live, own),
     propagationPolicy: 'Foreground',

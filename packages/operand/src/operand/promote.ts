@@ -4,6 +4,7 @@ import {
   leftOver,
   pruneMembers,
   refText,
+  releaseMembers,
   type InventoryEntry,
   type PruneResult,
 } from '@slipway/manifests';
@@ -65,14 +66,16 @@ function emptyRefusal(run: OperandRun, revisions: Revisions, old: Revision | und
 async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'wait' | 'held'> {
   const policy = run.operand.spec.prunePolicy ?? 'Foreground';
   if (old.terminating) return 'wait';
-  if (policy !== 'Orphan') {
-    const entries = leftOver(
-      old.live.map((ref): InventoryEntry => toObjectRef(ref)),
-      revisions.refs.map(toObjectRef),
-    );
+  const entries = leftOver(
+    old.live.map((ref): InventoryEntry => toObjectRef(ref)),
+    revisions.refs.map(toObjectRef),
+  );
+  if (policy === 'Orphan') await releaseMembers({ ...run, client: run.context.client, entries });
+  else {
     const result = await pruneMembers({
       client: run.context.client,
       entries,
+      fieldManager: run.fieldManager,
       membership: run.membership,
       setSize: old.live.length,
       maxShare: maxShare(run),
@@ -123,13 +126,21 @@ export async function pruneAbandoned(
   carryOver: readonly DeepReadonly<LiveRef>[],
   wanted: readonly LiveRef[],
 ): Promise<boolean> {
-  if (carryOver.length === 0 || run.operand.spec.prunePolicy === 'Orphan') return true;
+  if (carryOver.length === 0) return true;
+  const entries = leftOver(
+    carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
+    wanted.map(toObjectRef),
+  );
+  const { spec, metadata } = run.operand;
+  const policy = metadata.deletionTimestamp === undefined ? spec.prunePolicy : spec.deletionPolicy;
+  if (policy === 'Orphan') {
+    await releaseMembers({ ...run, client: run.context.client, entries });
+    return true;
+  }
   const result = await pruneMembers({
     client: run.context.client,
-    entries: leftOver(
-      carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
-      wanted.map(toObjectRef),
-    ),
+    entries,
+    fieldManager: run.fieldManager,
     membership: run.membership,
     keep(live) {
       if ((live.metadata.ownerReferences ?? []).length > 0) return 'has an owner';
