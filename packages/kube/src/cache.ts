@@ -78,6 +78,8 @@ export interface Informer<T extends KubeObject = KubeObject> {
   /** Resolves when everything has been loaded once, however long that takes; rejects when the cache stops or `signal` fires. */
   whenSynced(signal?: AbortSignal): Promise<void>;
   readonly size: number;
+  /** Keys of what is cached at this moment, however slowly they are walked through; nothing is parsed for them. */
+  keys(): Iterable<ObjectKey>;
 }
 
 /** A change of a cached object. `object` and `old` are parsed when first read: a handler that needs only `key` or `meta` costs no parse. */

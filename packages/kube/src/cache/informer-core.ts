@@ -139,6 +139,10 @@ export class InformerCore implements Informer {
     return sum;
   }
 
+  keys(): Iterable<ObjectKey> {
+    return keysOf(Array.from(this.#entries(), ({ key }) => key));
+  }
+
   start(): void {
     if (this.#scope !== undefined || this.#stopped) return;
     this.#scope = resolveScope(this.kind, this.#declared);
@@ -521,4 +525,8 @@ function* present(entries: readonly Entry[]): Iterable<Notification> {
 
 function byKey(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
+
+function* keysOf(texts: readonly string[]): Iterable<ObjectKey> {
+  for (const text of texts) yield parseKey(text);
 }

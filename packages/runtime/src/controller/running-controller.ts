@@ -8,7 +8,6 @@ import {
   isConflict,
   keyText,
   type Kind,
-  kindText,
   type ObjectKey,
   parseKey,
   type Random,
@@ -38,8 +37,8 @@ import { BoundClient } from './bound-client.ts';
 import type { Controller, Reconcile, ReconcileContext } from './controller.ts';
 import { withFinalizer } from './finalizing.ts';
 import { ownersOf } from './owner-mapping.ts';
-import type { Predicate } from './predicates.ts';
 import { ReconcileTimeoutError, type Requeue, TerminalError } from './result.ts';
+import { enqueueAll, subscribe, type Subscription } from './subscription.ts';
 
 /** What a controller needs from its manager. */
 export interface ControllerEnvironment {
@@ -69,12 +68,15 @@ export class RunningController {
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #reconcile: Reconcile;
+  /** Everything it reads; `#subscriptions` are those whose changes make work. */
   readonly #informers: Informer[] = [];
+  readonly #subscriptions: Subscription[] = [];
   readonly #undo: (() => void)[] = [];
   readonly #sourcesEnd = new AbortController();
   readonly #slice: TimeSlice;
   /** What each worker is doing; a slot per worker. */
   readonly #runs: (Run | undefined)[] = [];
+  #own: Informer | undefined;
   #workers: Promise<void>[] = [];
   #resyncTimer: Timer | undefined;
 
@@ -99,14 +101,29 @@ export class RunningController {
   /** Tells the caches which kinds the controller needs. */
   declare(): void {
     const { controller } = this;
-    const declare = (kind: Kind, scope: InformerScope | undefined, cluster?: string): void => {
-      this.#informers.push(this.#clusterNamed(cluster).cache.informer(kind, scope));
+    const inform = (kind: Kind, scope: InformerScope | undefined, cluster?: string): Informer => {
+      const informer = this.#clusterNamed(cluster).cache.informer(kind, scope);
+      this.#informers.push(informer);
+      return informer;
     };
     // What is read is wanted whole, also of kinds that are otherwise cached without their data.
-    declare(controller.for, { metadataOnly: false, ...controller.scope });
-    for (const { kind, scope } of controller.owns) declare(kind, scope);
-    for (const { kind, scope, cluster } of controller.watches) declare(kind, scope, cluster);
-    for (const { kind, scope, cluster } of controller.reads) declare(kind, { metadataOnly: false, ...scope }, cluster);
+    this.#own = inform(controller.for, { metadataOnly: false, ...controller.scope });
+    this.#subscriptions.push({
+      informer: this.#own,
+      predicates: controller.predicates,
+      keysOf: (event) => [event.key],
+    });
+    for (const { kind, scope, predicates = [] } of controller.owns) {
+      const informer = inform(kind, scope);
+      this.#subscriptions.push({ informer, predicates, keysOf: (event) => ownersOf(event, controller.for) });
+    }
+    for (const watch of controller.watches) {
+      const { kind, scope, cluster, predicates = [] } = watch;
+      const informer = inform(kind, scope, cluster);
+      const keysOf = (event: CacheEvent) => watch.map(event, { cache: this.#cluster.cache });
+      this.#subscriptions.push({ informer, predicates, keysOf });
+    }
+    for (const { kind, scope, cluster } of controller.reads) inform(kind, { metadataOnly: false, ...scope }, cluster);
   }
 
   /** Resolves when everything the controller reads has been loaded once. */
@@ -121,29 +138,10 @@ export class RunningController {
 
   /** Lets events fill the queue. Nothing is reconciled yet. */
   startSources(): void {
-    const { controller } = this;
-    const [own, ...others] = this.#informers;
-    this.#subscribe(own!, controller.predicates, (event) => this.#enqueue(event.key, event));
-    controller.owns.forEach(({ predicates = [] }, index) => {
-      this.#subscribe(others[index]!, predicates, (event) => {
-        for (const key of ownersOf(event, controller.for)) this.#enqueue(key, event);
-      });
-    });
-    controller.watches.forEach((watch, index) => {
-      const informer = others[controller.owns.length + index]!;
-      this.#subscribe(informer, watch.predicates ?? [], (event) => {
-        const keys = watch.map(event, { cache: this.#cluster.cache });
-        if (!(keys instanceof Promise)) {
-          for (const key of keys) this.#enqueue(key, event);
-          return;
-        }
-        keys.then(
-          (found) => found.forEach((key) => this.#enqueue(key, event)),
-          (error: unknown) => this.#log.error('mapping failed', { kind: kindText(watch.kind), error }),
-        );
-      });
-    });
-    for (const source of controller.sources) {
+    for (const subscription of this.#subscriptions) {
+      this.#undo.push(subscribe(subscription, (key, event) => this.#enqueue(key, event), this.#log));
+    }
+    for (const source of this.controller.sources) {
       const { clock, random } = this.#environment;
       const end = source.start((key, options) => this.queue.add(keyText(key), options), {
         clock,
@@ -188,18 +186,6 @@ export class RunningController {
     return clusterNamed(this.#environment.clusters, name, `controller '${this.controller.name}'`);
   }
 
-  #subscribe(informer: Informer, predicates: readonly Predicate[], handle: (event: CacheEvent) => void): void {
-    const remove = informer.onEvent((event) => {
-      try {
-        for (const predicate of predicates) if (!predicate(event)) return;
-        handle(event);
-      } catch (error) {
-        this.#log.error('handling an event failed', { kind: kindText(informer.kind), key: keyText(event.key), error });
-      }
-    });
-    this.#undo.push(remove);
-  }
-
   #enqueue(key: ObjectKey, event: CacheEvent): void {
     this.queue.add(keyText(key), { priority: event.initial ? lowPriority : 0, cause: this.#traceEvent(event) });
   }
@@ -222,14 +208,17 @@ export class RunningController {
 
   #armResync(): void {
     const { resyncMs } = this.controller;
-    if (resyncMs === 0) return;
+    if (resyncMs === 0 || this.#sourcesEnd.signal.aborted) return;
     const { clock, random } = this.#environment;
     this.#resyncTimer = clock.schedule(resyncMs * (0.9 + 0.2 * random.next()), () => {
-      // A new handler is told of every cached object, without parsing any.
-      const own = this.#informers[0]!;
-      own.onEvent((event) => this.queue.add(keyText(event.key), { priority: lowPriority }))();
-      this.#armResync();
+      void this.#resync().then(() => this.#armResync());
     });
+  }
+
+  #resync(): Promise<void> {
+    const { clock } = this.#environment;
+    const enqueue = (key: ObjectKey): void => this.queue.add(keyText(key), { priority: lowPriority });
+    return enqueueAll(this.#own!, enqueue, { clock, signal: this.#sourcesEnd.signal });
   }
 
   async #work(worker: number): Promise<void> {
