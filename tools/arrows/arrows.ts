@@ -24,6 +24,9 @@ export const testArrows: Readonly<Record<string, readonly string[]>> = {
   cli: ['operand'],
 };
 
+/** Packages whose folders may still import each other; every other one keeps its folders in one direction. */
+export const foldersOpen: readonly string[] = ['apiserver'];
+
 /** Pictures the arrows as a Mermaid graph for `docs/architecture.md`. */
 export function mermaid(): string {
   const lines = ['graph TD'];

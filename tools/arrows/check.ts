@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { arrows, mermaid, testArrows, testOnly } from './arrows.ts';
+import { arrows, foldersOpen, mermaid, testArrows, testOnly } from './arrows.ts';
+import { innerImport, type InnerImport, mutualFolders } from './folders.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
@@ -30,6 +31,7 @@ for (const entry of await readdir(join(root, 'packages'), { withFileTypes: true 
     continue;
   }
   const packageFolder = join(root, 'packages', entry.name);
+  const inner: InnerImport[] = [];
   for await (const path of sources(packageFolder)) {
     files += 1;
     const where = relative(root, path);
@@ -37,6 +39,8 @@ for (const entry of await readdir(join(root, 'packages'), { withFileTypes: true 
       if (target.startsWith('.')) {
         const leaves = relative(packageFolder, join(path, '..', target)).startsWith('..');
         if (leaves && !isTest(where)) problems.push(`${where}: '${target}' reaches out of its package`);
+        const found = isTest(where) ? undefined : innerImport(join(packageFolder, 'src'), path, target);
+        if (found) inner.push(found);
         continue;
       }
       const room = /^@slipway\/([^/]+)/.exec(target)?.[1];
@@ -44,6 +48,9 @@ for (const entry of await readdir(join(root, 'packages'), { withFileTypes: true 
       if (isTest(where) && [...testOnly, ...(testArrows[entry.name] ?? [])].includes(room)) continue;
       problems.push(`${where}: ${entry.name} must not know ${room}`);
     }
+  }
+  if (!foldersOpen.includes(entry.name)) {
+    for (const problem of mutualFolders(inner)) problems.push(`packages/${entry.name}: ${problem}`);
   }
 }
 

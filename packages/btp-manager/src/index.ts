@@ -2,5 +2,5 @@ export { BtpOperator, ServiceBinding, ServiceInstance, type State } from './api.
 export { btpOperatorController, type BtpManagerOptions } from './btp-operator/controller.ts';
 export { btpManager } from './operator.ts';
 export { reasons, type Reason, type ReasonRow } from './reasons.ts';
-export { manifestsDir } from './resources/manifests-dir.ts';
+export { manifestsDir } from './manifests-dir.ts';
 export { settingRows, settingsFromFlags, withConfigMap, type Settings } from './settings/settings.ts';

@@ -5,7 +5,7 @@ import { btpOperatorController } from './btp-operator/controller.ts';
 import { caBundleProbeController } from './ca-bundle-probe/controller.ts';
 import { handedOn, ownPermissions, probePermissions } from './permissions.ts';
 import { reasons, type ReasonRow } from './reasons.ts';
-import { manifestsDir } from './resources/manifests-dir.ts';
+import { manifestsDir } from './manifests-dir.ts';
 import { settingRows, settingsFromFlags } from './settings/settings.ts';
 
 const operatorImage = 'service-operator-image';

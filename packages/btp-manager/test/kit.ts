@@ -14,7 +14,7 @@ import { afterAll } from 'vitest';
 import { BtpOperator } from '../src/api.ts';
 import { makeCa, makeLeaf } from '../src/certificates/issue-certificates.ts';
 import { ModuleLoader } from '../src/resources/load.ts';
-import { manifestsDir } from '../src/resources/manifests-dir.ts';
+import { manifestsDir } from '../src/manifests-dir.ts';
 import { btpOperatorController, type BtpManagerOptions } from '../src/btp-operator/controller.ts';
 import { ManagerTransport, type Answer, type Refused, type RequestMatch } from './manager-transport.ts';
 import { realWorkDone } from './real-work.ts';

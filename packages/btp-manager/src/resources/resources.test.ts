@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Refusal } from '../reasons.ts';
 import { settingsFromFlags } from '../settings/settings.ts';
 import { ModuleLoader, type ModuleFiles } from './load.ts';
-import { manifestsDir } from './manifests-dir.ts';
+import { manifestsDir } from '../manifests-dir.ts';
 import { prepareResources, withCaBundle, type Preparation } from './prepare.ts';
 import { credentialsNamespace, requireCredentials, requireSecret } from './required-secret.ts';
 

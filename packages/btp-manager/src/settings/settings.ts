@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseDuration } from '@slipway/kube';
 
-import { manifestsDir } from '../resources/manifests-dir.ts';
+import { manifestsDir } from '../manifests-dir.ts';
 
 /** What can be configured. Durations in milliseconds. */
 export interface Settings {

@@ -1,5 +1,5 @@
 import type { CacheIndex, InformerScope } from '../cache.ts';
-import { collectionPath } from '../client/resource-path.ts';
+import { collectionPath } from '../resource-path.ts';
 import { type Kind, kindText } from '../kind.ts';
 import { formatLabelSelector, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import { CacheError } from './cache-error.ts';

@@ -34,7 +34,7 @@ import type { Transport } from '../transport.ts';
 import { Discovery } from './discovery.ts';
 import { statusPatch, type StatusShape } from './merge-status.ts';
 import { Requester, type ClientInstrument, type Verb } from './requester.ts';
-import { collectionPath, objectPath, withQuery, type QueryValue } from './resource-path.ts';
+import { collectionPath, objectPath, withQuery, type QueryValue } from '../resource-path.ts';
 import { watchEvents } from './watch-stream.ts';
 
 export interface ClientOptions {

@@ -17,7 +17,7 @@ import {
 } from '../../test/loopback.ts';
 import { VirtualClock } from '@slipway/testing';
 import { ConfigError } from './config-error.ts';
-import { connect, findConnection } from './connect.ts';
+import { connect, findConnection } from '../connect.ts';
 import { inClusterConnection } from './in-cluster.ts';
 import { loadKubeConfig } from './kube-config.ts';
 

@@ -1,4 +1,4 @@
-import { collectionPath, type QueryValue, withQuery } from '../client/resource-path.ts';
+import { collectionPath, type QueryValue, withQuery } from '../resource-path.ts';
 import type { Kind } from '../kind.ts';
 
 /** What a reflector follows. Both its LIST and its WATCH are built from this one value, so they cannot differ. */

@@ -14,7 +14,7 @@ import type { Registry } from 'prom-client';
 
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Logger } from '../log/logger.ts';
-import type { ClusterView } from '../manager/cluster-view.ts';
+import type { ClusterView } from '../cluster/cluster-view.ts';
 import type { RateLimiter } from '../queue/rate-limiter.ts';
 import type { EventSource } from './event-source.ts';
 import type { Predicate } from './predicates.ts';

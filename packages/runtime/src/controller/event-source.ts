@@ -1,7 +1,7 @@
 import type { Clock, ObjectKey, Random } from '@slipway/kube';
 
 import type { Logger } from '../log/logger.ts';
-import type { ClusterView } from '../manager/cluster-view.ts';
+import type { ClusterView } from '../cluster/cluster-view.ts';
 
 /** Something other than a watch that knows of keys to reconcile. */
 export interface EventSource {

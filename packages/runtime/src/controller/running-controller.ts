@@ -30,7 +30,7 @@ import {
 
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Logger } from '../log/logger.ts';
-import { type ClusterView, clusterNamed, mainCluster } from '../manager/cluster-view.ts';
+import { type ClusterView, clusterNamed, mainCluster } from '../cluster/cluster-view.ts';
 import type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { lowPriority, type QueueItem, WorkQueue } from '../queue/work-queue.ts';
 import { BoundClient } from './bound-client.ts';

@@ -10,15 +10,15 @@ import { RunningController } from '../controller/running-controller.ts';
 import { EventSink } from '../events/event-recorder.ts';
 import { createLogger } from '../log/create-logger.ts';
 import type { Logger } from '../log/logger.ts';
-import { addCacheMetrics } from '../metrics/cache-metrics.ts';
+import { addCacheMetrics } from '../cluster/cache-metrics.ts';
 import { addEventLoopMetrics } from '../metrics/event-loop-metrics.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from '../webhooks/running-webhooks.ts';
-import { type ClusterView, clusterNamed, mainCluster } from './cluster-view.ts';
-import { answerProbe, type HealthCheck } from './health.ts';
-import { type RunningServer, type ServerAddress, serveHttp } from './http-server.ts';
+import { type ClusterView, clusterNamed, mainCluster } from '../cluster/cluster-view.ts';
+import { answerProbe, type HealthCheck } from '../http/health.ts';
+import { type RunningServer, type ServerAddress, serveHttp } from '../http/http-server.ts';
 import { LeaderElector, type LeaderElectionOptions, LeadershipLostError } from './leader-elector.ts';
-import { type ClusterTarget, type OpenCluster, openCluster } from './open-cluster.ts';
+import { type ClusterTarget, type OpenCluster, openCluster } from '../cluster/open-cluster.ts';
 
 export interface ManagerOptions {
   controllers?: readonly Controller[];

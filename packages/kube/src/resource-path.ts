@@ -1,5 +1,5 @@
-import { kindText, type Kind } from '../kind.ts';
-import type { ObjectKey } from '../object.ts';
+import { kindText, type Kind } from './kind.ts';
+import type { ObjectKey } from './object.ts';
 
 export type QueryValue = string | number | boolean | undefined;
 

@@ -1,7 +1,7 @@
 import { type Clock, kindText } from '@slipway/kube';
 import { Gauge, type Registry } from 'prom-client';
 
-import type { ClusterView } from '../manager/cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 
 /** What the caches hold and when they last heard of the server; read when metrics are collected. */
 export function addCacheMetrics(registry: Registry, clusters: ReadonlyMap<string, ClusterView>, clock: Clock): void {

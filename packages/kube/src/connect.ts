@@ -1,10 +1,10 @@
-import type { Client } from '../client.ts';
-import { createClient, type ClientOptions } from '../client/create-client.ts';
-import type { Connection } from '../connection.ts';
-import type { Transport } from '../transport.ts';
-import { undiciTransport, type UndiciTransportOptions } from '../transport/undici-transport.ts';
-import { inClusterConnection, isInCluster } from './in-cluster.ts';
-import { loadKubeConfig, type KubeConfigOptions } from './kube-config.ts';
+import type { Client } from './client.ts';
+import { createClient, type ClientOptions } from './client/create-client.ts';
+import type { Connection } from './connection.ts';
+import type { Transport } from './transport.ts';
+import { undiciTransport, type UndiciTransportOptions } from './transport/undici-transport.ts';
+import { inClusterConnection, isInCluster } from './config/in-cluster.ts';
+import { loadKubeConfig, type KubeConfigOptions } from './config/kube-config.ts';
 
 /**
  * The connection a program is meant to use: the file or context it was told, else `KUBECONFIG`, else (in a Pod) the service
