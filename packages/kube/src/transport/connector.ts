@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 
 import { buildConnector } from 'undici';
 
@@ -19,14 +20,17 @@ export function connectorFor(
   options: { certificate: ClientCertificate | undefined; timeoutMs: number },
 ): buildConnector.connector {
   const { tls = {} } = connection;
-  let material: Material | undefined;
-  let connector: buildConnector.connector | undefined;
+  let good: { material: Material; connector: buildConnector.connector } | undefined;
 
   const connectorWith = (next: Material): buildConnector.connector => {
-    if (connector && material?.ca === next.ca && sameCertificate(material?.certificate, next.certificate))
-      return connector;
-    material = next;
-    connector = buildConnector({
+    if (good && sameMaterial(good.material, next)) return good.connector;
+    const problem = problemOf(next);
+    if (problem) {
+      // Files are replaced one after the other: until they belong together again, what worked goes on being used.
+      if (good) return good.connector;
+      throw problem;
+    }
+    const connector = buildConnector({
       allowH2: false,
       timeout: options.timeoutMs,
       keepAlive: true,
@@ -35,6 +39,7 @@ export function connectorFor(
       ...(next.ca === undefined ? {} : { ca: next.ca }),
       ...(next.certificate ? { cert: next.certificate.cert, key: next.certificate.key } : {}),
     });
+    good = { material: next, connector };
     return connector;
   };
 
@@ -51,15 +56,19 @@ export function connectorFor(
   };
 
   const open = async (target: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
-    let ready: Awaited<ReturnType<typeof prepare>>;
+    let called = false;
+    const once: buildConnector.Callback = (...outcome) => {
+      if (called) return;
+      called = true;
+      callback(...outcome);
+    };
     try {
-      ready = await prepare(target);
+      const ready = await prepare(target);
+      if (target.protocol === 'http:' && ready.target.httpSocket) once(null, ready.target.httpSocket);
+      else ready.connect(ready.target, once);
     } catch (error) {
-      callback(error instanceof Error ? error : new Error(String(error)), null);
-      return;
+      once(error instanceof Error ? error : new Error(String(error)), null);
     }
-    if (target.protocol === 'http:' && ready.target.httpSocket) callback(null, ready.target.httpSocket);
-    else ready.connect(ready.target, callback);
   };
   return (target, callback) => void open(target, callback);
 }
@@ -72,6 +81,18 @@ async function load(tls: TlsSettings, certificate: ClientCertificate | undefined
   return { ca, certificate: own };
 }
 
-function sameCertificate(a: ClientCertificate | undefined, b: ClientCertificate | undefined): boolean {
-  return a?.cert === b?.cert && a?.key === b?.key;
+/** Why no TLS connection can be made with it; a key of another certificate, a file that is being written. */
+function problemOf({ ca, certificate }: Material): Error | undefined {
+  try {
+    createSecureContext({ ca, cert: certificate?.cert, key: certificate?.key });
+    return undefined;
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const what = certificate ? 'CA bundle, client certificate and key' : 'CA bundle';
+    return new Error(`${what} cannot be used: ${text}`, { cause });
+  }
+}
+
+function sameMaterial(a: Material, b: Material): boolean {
+  return a.ca === b.ca && a.certificate?.cert === b.certificate?.cert && a.certificate?.key === b.certificate?.key;
 }

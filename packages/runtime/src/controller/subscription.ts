@@ -16,7 +16,7 @@ import type { Predicate } from './predicates.ts';
 export interface Subscription {
   readonly informer: Informer;
   readonly predicates: readonly Predicate[];
-  keysOf(event: CacheEvent): Iterable<ObjectKey> | Promise<Iterable<ObjectKey>>;
+  readonly keysOf: (event: CacheEvent) => Iterable<ObjectKey> | Promise<Iterable<ObjectKey>>;
 }
 
 /** Calls `enqueue` for every key a change concerns. Returns the function that ends it. */
