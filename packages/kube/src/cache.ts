@@ -111,6 +111,8 @@ export interface InformerStatus {
   readonly lastActivity?: number;
   /** The last failure, while it lasts, in words that name the kind and what to do. */
   readonly problem?: string;
+  /** Whether that failure is a permission or a credential that is missing: what is cached grows old until somebody grants it. */
+  readonly denied?: boolean;
   /** Counts for metrics. */
   readonly counts?: InformerCounts;
 }

@@ -72,6 +72,7 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
       clock: terminal.clock,
       random: terminal.random,
       signal: terminal.signal,
+      lastResort: true,
     }),
   );
   manager.ready.then(

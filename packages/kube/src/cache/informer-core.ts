@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Kind, kindText } from '../kind.ts';
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey, parseKey } from '../object.ts';
 import type { Random } from '../random.ts';
-import type { RestartReason } from '../reflector/failure.ts';
+import type { Problem, RestartReason } from '../reflector/failure.ts';
 import { UndecodableError } from '../reflector/json-bytes.ts';
 import { Reflector, type ReflectorTimings, type ServerAbilities } from '../reflector/reflector.ts';
 import { parseVersion } from '../reflector/resource-version.ts';
@@ -52,7 +52,7 @@ export interface InformerSurroundings {
 interface Part {
   readonly partition: Partition;
   readonly reflector: Reflector;
-  problem: string | undefined;
+  problem: Problem | undefined;
 }
 
 const namespaceIndex = Symbol('namespace');
@@ -168,8 +168,10 @@ export class InformerCore implements Informer {
     const problems: string[] = [];
     let events = 0;
     let unchanged = 0;
+    let denied = false;
     for (const { problem, partition } of this.#parts.values()) {
-      if (problem !== undefined) problems.push(problem);
+      if (problem !== undefined) problems.push(problem.text);
+      denied ||= problem?.denied ?? false;
       events += partition.events;
       unchanged += partition.dropped;
     }
@@ -182,6 +184,7 @@ export class InformerCore implements Informer {
       objects: this.size,
       ...(this.#lastActivity === undefined ? {} : { lastActivity: this.#lastActivity }),
       ...(problem === undefined ? {} : { problem }),
+      ...(denied ? { denied } : {}),
       counts: {
         events,
         unchanged,
@@ -302,8 +305,8 @@ export class InformerCore implements Informer {
       sink: partition,
       timings,
       report: {
-        problem: (text) => {
-          part.problem = text;
+        problem: (problem) => {
+          part.problem = problem;
         },
         restarted: (reason) => this.#restarted(reason),
         activity: (epochMs) => {

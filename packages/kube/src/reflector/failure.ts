@@ -27,6 +27,14 @@ export interface ServerStatus {
   readonly retryAfterSeconds: number | undefined;
 }
 
+/** What keeps a reflector from working. */
+export interface Problem {
+  /** In words that name the kind and what to do about it. */
+  readonly text: string;
+  /** The server knows us not, or does not let us. */
+  readonly denied: boolean;
+}
+
 type Headers = Readonly<Record<string, string | string[]>>;
 
 /** Reads what the server said from an HTTP error answer or from the object of an ERROR event. */
@@ -71,8 +79,12 @@ export const isTooLarge = (status: ServerStatus) =>
 export const isThrottled = (status: ServerStatus) =>
   status.code === 429 || (status.code === 503 && status.retryAfterSeconds !== undefined);
 
-/** A failed request in words that name the kind and what to do about it. */
-export function problemText(query: ReflectorQuery, verb: 'list' | 'watch', status: ServerStatus): string {
+/** A request the server did not grant. */
+export function refusal(query: ReflectorQuery, verb: 'list' | 'watch', status: ServerStatus): Problem {
+  return { text: refusalText(query, verb, status), denied: status.code === 401 || status.code === 403 };
+}
+
+function refusalText(query: ReflectorQuery, verb: 'list' | 'watch', status: ServerStatus): string {
   const { kind, namespace } = query;
   const name = kindText(kind);
   const resource = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
@@ -93,7 +105,11 @@ export function problemText(query: ReflectorQuery, verb: 'list' | 'watch', statu
   }
 }
 
-export function connectionText(query: ReflectorQuery, verb: 'list' | 'watch', detail: string): string {
+/** A request that broke on the way. */
+export function brokenConnection(query: ReflectorQuery, verb: 'list' | 'watch', detail: string): Problem {
   const where = query.namespace === undefined ? '' : ` in namespace ${query.namespace}`;
-  return `${verb} of ${kindText(query.kind)}${where} failed: ${detail}; the cache keeps trying.`;
+  return {
+    text: `${verb} of ${kindText(query.kind)}${where} failed: ${detail}; the cache keeps trying.`,
+    denied: false,
+  };
 }

@@ -6,11 +6,12 @@ import { BackOff, type BackOffOptions } from './back-off.ts';
 import { type Breakdown, Connection, type ConnectionHandler, type ConnectionLimits } from './connection.ts';
 import { EventScan } from './event-scan.ts';
 import {
-  connectionText,
+  brokenConnection,
   isExpired,
   isThrottled,
   isTooLarge,
-  problemText,
+  type Problem,
+  refusal,
   type RestartReason,
   type ServerStatus,
   serverStatus,
@@ -48,7 +49,7 @@ export interface Load {
 /** What a reflector tells about itself. */
 export interface ReflectorReport {
   /** The failure that keeps the reflector from working, or `undefined` when it is over. */
-  problem(text: string | undefined): void;
+  problem(problem: Problem | undefined): void;
   restarted(reason: RestartReason): void;
   /** Something was received. */
   activity(epochMs: number): void;
@@ -472,16 +473,16 @@ export class Reflector {
 
   #broke(breakdown: Breakdown, detail: string): void {
     const state = this.#state;
-    const text = connectionText(this.#query, state.name === 'listing' ? 'list' : 'watch', detail);
+    const problem = brokenConnection(this.#query, state.name === 'listing' ? 'list' : 'watch', detail);
     if (state.name === 'streaming') {
-      this.#report.problem(text);
+      this.#report.problem(problem);
       // Silence means that the end marker will not come: more tries would only wait as long again.
       if (breakdown === 'silent') this.#failedStreams = this.#timings.streamTries;
       this.#streamFailed(breakdown === 'silent' ? 'no-end-marker' : breakdown, detail);
       return;
     }
     if (state.name === 'listing') {
-      this.#report.problem(text);
+      this.#report.problem(problem);
       this.#restart(breakdown, detail);
       this.#wait(this.#backOff.next(), () => this.#requestPage(state.listing));
       return;
@@ -494,7 +495,7 @@ export class Reflector {
       this.#watch();
       return;
     }
-    this.#report.problem(text);
+    this.#report.problem(problem);
     this.#wait(breakdown === 'no-answer' ? 0 : this.#backOff.next(), () => this.#watch());
   }
 
@@ -530,7 +531,7 @@ export class Reflector {
       this.#load();
       return;
     }
-    this.#report.problem(problemText(this.#query, state.name === 'listing' ? 'list' : 'watch', status));
+    this.#report.problem(refusal(this.#query, state.name === 'listing' ? 'list' : 'watch', status));
     const throttled = isThrottled(status);
     const serverError = status.code >= 500 && !throttled;
     this.#restart(
@@ -571,8 +572,8 @@ export class Reflector {
   #undecodable(error: unknown): void {
     const state = this.#state;
     const detail = `the server sent something that cannot be read (${error instanceof Error ? error.message : String(error)})`;
-    const text = connectionText(this.#query, state.name === 'decoding' ? 'list' : 'watch', detail);
-    this.#report.problem(text);
+    const problem = brokenConnection(this.#query, state.name === 'decoding' ? 'list' : 'watch', detail);
+    this.#report.problem(problem);
     if (state.name === 'streaming') {
       this.#streamFailed('undecodable', detail);
       return;

@@ -28,9 +28,18 @@ export async function answerProbe(
   const [, probe = '', ...rest] = path.split('/');
   if (probe !== 'healthz' && probe !== 'readyz') return { status: 404, body: 'try /healthz or /readyz\n' };
   const checks = probe === 'healthz' ? probes.healthz : probes.readyz();
-  const only = decodeURIComponent(rest.join('/'));
+  const only = decoded(rest.join('/'));
   if (only === '') return runChecks(checks, probe);
   const check = checks.get(only);
   if (!check) return { status: 404, body: `no check is called '${only}'\n` };
   return runChecks(new Map([[only, check]]), probe);
+}
+
+/** What cannot be decoded names no check, as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+import type { Logger } from '../log/logger.ts';
 
 export interface ServerAddress {
   /** 0 takes any free port. */
@@ -11,7 +13,13 @@ export interface ServerAddress {
 export interface PlainAnswer {
   status: number;
   contentType?: string;
+  headers?: Readonly<Record<string, string>>;
   body: string;
+}
+
+export interface PlainRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** A small HTTP server for probes and metrics: answers GET requests by path. */
@@ -22,38 +30,63 @@ export interface RunningServer {
 
 export async function serveHttp(
   address: ServerAddress,
-  answer: (path: string) => Promise<PlainAnswer>,
+  answer: (request: PlainRequest) => Promise<PlainAnswer>,
+  log: Logger,
 ): Promise<RunningServer> {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+  const listener = answering(async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD' }).end();
-      return;
+      return { status: 405, headers: { allow: 'GET, HEAD' }, body: '' };
     }
-    answer(path).then(
-      ({ status, contentType = 'text/plain; charset=utf-8', body }) => {
-        response.writeHead(status, { 'content-type': contentType, 'x-content-type-options': 'nosniff' }).end(body);
-      },
-      () => response.writeHead(500).end(),
-    );
-  });
-  const port = await listen(server, address);
+    return answer({ path: pathOf(request.url), headers: request.headers });
+  }, log);
+  const server = createServer(listener);
+  const port = await listen(server, address, log);
   return { port, close: () => closeServer(server) };
 }
 
-/** Starts listening; a taken port is an error that says so. */
+/** Listens to requests so that each is answered: whatever `answer` throws is a 500 and a line in the log, never the end of the process. */
+export function answering(
+  answer: (...[request]: Parameters<RequestListener>) => Promise<PlainAnswer>,
+  log: Logger,
+): RequestListener {
+  return (request, response) => {
+    const respond = async (): Promise<void> => {
+      try {
+        const { status, contentType = 'text/plain; charset=utf-8', headers, body } = await answer(request, response);
+        response.writeHead(status, { 'content-type': contentType, 'x-content-type-options': 'nosniff', ...headers });
+        response.end(body);
+      } catch (error) {
+        log.error('a request could not be answered', { method: request.method, path: pathOf(request.url), error });
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end();
+      }
+    };
+    // A peer that hangs up in the middle is its own affair.
+    response.on('error', () => undefined);
+    void respond();
+  };
+}
+
+/** The path of a request target without its query. `new URL` would throw at targets such as `//`. */
+export function pathOf(target: string | undefined): string {
+  return (target ?? '/').split(/[?#]/, 1)[0] || '/';
+}
+
+/** Starts listening; a taken port is an error that says so. Later troubles of the listening socket go to the log. */
 export function listen(
-  server: Pick<Server, 'listen' | 'once' | 'off' | 'address'>,
+  server: Pick<Server, 'listen' | 'on' | 'once' | 'off' | 'address'>,
   address: ServerAddress,
+  log: Logger,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
+    const where = `${address.host ?? '*'}:${address.port}`;
     const onError = (error: Error) => {
-      const where = `${address.host ?? '*'}:${address.port}`;
       reject(new Error(`cannot listen on ${where}: ${error.message}`, { cause: error }));
     };
     server.once('error', onError);
     server.listen(address.port, address.host, () => {
       server.off('error', onError);
+      server.on('error', (error) => log.error('a server has trouble with its socket', { address: where, error }));
       resolve((server.address() as AddressInfo).port);
     });
   });

@@ -238,6 +238,42 @@ describe('startManager', () => {
     expect(cluster.url).toBeDefined();
   });
 
+  test('a permission that is lost shows in /readyz, with what to grant, until it is there again', async () => {
+    await using scene = await stage();
+    const { clock, cluster, common } = scene;
+    await using manager = await startManager({
+      ...common,
+      controllers: [counting([])],
+      health: { port: 0, host: '127.0.0.1' },
+    });
+    await clock.advance(1000);
+    await manager.ready;
+    const ready = () => get(manager.ports.health!, '/readyz');
+    expect((await ready()).status).toBe(200);
+    const denied = { type: 'error', status: 403, reason: 'Forbidden', message: 'no' } as const;
+    const fault = cluster.faults.add({ match: { resource: 'configmaps' }, action: denied });
+    // A watch that is open goes on; the next one is refused.
+    await clock.advance(700_000);
+    const refused = await ready();
+    expect(refused.status).toBe(500);
+    expect(refused.text).toMatch(
+      /^\[-\]cache\/main\/ConfigMap\.v1 failed: not allowed to watch .* Grant get, list and watch/m,
+    );
+    fault.remove();
+    await clock.advance(60_000);
+    expect(await ready()).toMatchObject({ status: 200 });
+  });
+
+  test('metrics that need a token are served to nobody without one', async () => {
+    await using scene = await stage();
+    const { common } = scene;
+    await using manager = await startManager({
+      ...common,
+      metrics: { port: 0, host: '127.0.0.1', requireToken: true },
+    });
+    expect(await get(manager.ports.metrics!, '/metrics')).toMatchObject({ status: 401 });
+  });
+
   test('a controller whose kind is missing holds up nobody and starts when its CRD appears', async () => {
     await using scene = await stage();
     const { clock, client, common } = scene;

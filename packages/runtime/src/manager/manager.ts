@@ -16,7 +16,15 @@ import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { RunningWebhooks, type WebhookOptions } from '../webhooks/running-webhooks.ts';
 import { type ClusterView, clusterNamed, mainCluster } from '../cluster/cluster-view.ts';
 import { answerProbe, type HealthCheck } from '../http/health.ts';
-import { type RunningServer, type ServerAddress, serveHttp } from '../http/http-server.ts';
+import {
+  type PlainAnswer,
+  type PlainRequest,
+  type RunningServer,
+  type ServerAddress,
+  serveHttp,
+} from '../http/http-server.ts';
+import { MetricsAccess } from '../http/metrics-access.ts';
+import { catchUncaught } from './last-resort.ts';
 import { LeaderElector, type LeaderElectionOptions, LeadershipLostError } from './leader-elector.ts';
 import { type ClusterTarget, type OpenCluster, openCluster } from '../cluster/open-cluster.ts';
 
@@ -33,12 +41,18 @@ export interface ManagerOptions {
   webhooks?: WebhookOptions;
   /** Where `/healthz` and `/readyz` are served. Default false: nowhere. */
   health?: HealthOptions | false;
-  /** Where `/metrics` is served. Default false: nowhere. */
-  metrics?: ServerAddress | false;
+  /** Where `/metrics` is served, and to whom. Default false: nowhere. */
+  metrics?: MetricsOptions | false;
   /** How long running reconciliations may go on after `stop`, in milliseconds. Default 30 000. */
   gracefulStopMs?: number;
   /** Process signals that stop the manager; `true`: SIGINT and SIGTERM. Default false. */
   signals?: boolean | readonly NodeJS.Signals[];
+  /**
+   * Whether an error nobody caught, in a listener, a callback or a timer, ends the manager the orderly way: logged with its
+   * stack, drained, the lease given up, `stopped` rejected, exit code 1. For programs that are nothing but the manager. Default
+   * false: the process dies where it stands.
+   */
+  lastResort?: boolean;
   /** Stops the manager when it aborts. */
   signal?: AbortSignal;
   /** Default: JSON lines on standard error, readable ones when that is a terminal. */
@@ -58,6 +72,14 @@ export interface HealthOptions extends ServerAddress {
   live?: Readonly<Record<string, HealthCheck>>;
   /** Further checks of `/readyz`. */
   ready?: Readonly<Record<string, HealthCheck>>;
+}
+
+export interface MetricsOptions extends ServerAddress {
+  /**
+   * Serve only those whose bearer token the API server knows and allows to `get` the path `/metrics`; needs the permissions in
+   * {@link metricsAccessRules}. Default false: whoever reaches the port.
+   */
+  requireToken?: boolean;
 }
 
 /** Controllers at work. Dispose of it, or call `stop`, to end them. */
@@ -272,21 +294,24 @@ class RunningManager implements Manager {
       const live = new Map<string, HealthCheck>([['ping', () => undefined]]);
       if (this.#elector) live.set('leader-election', () => this.#checkElector());
       for (const [name, check] of Object.entries(health.live ?? {})) live.set(name, check);
-      const server = await serveHttp(health, (path) =>
-        answerProbe(path, { healthz: live, readyz: () => this.#readyChecks(health) }),
-      );
+      const probes = { healthz: live, readyz: () => this.#readyChecks(health) };
+      const server = await serveHttp(health, ({ path }) => answerProbe(path, probes), this.#log);
       this.#servers.push(server);
       this.#ports.health = server.port;
     }
     if (metrics) {
       this.#undo.push(addEventLoopMetrics(this.registry));
-      const server = await serveHttp(metrics, async (path) => {
-        if (path !== '/metrics') return { status: 404, body: 'try /metrics\n' };
-        return { status: 200, contentType: this.registry.contentType, body: await this.registry.metrics() };
-      });
+      const access = metrics.requireToken ? new MetricsAccess(this.cluster().client, this.#clock) : undefined;
+      const server = await serveHttp(metrics, (request) => this.#answerMetrics(request, access), this.#log);
       this.#servers.push(server);
       this.#ports.metrics = server.port;
     }
+  }
+
+  async #answerMetrics(request: PlainRequest, access: MetricsAccess | undefined): Promise<PlainAnswer> {
+    if (request.path !== '/metrics') return { status: 404, body: 'try /metrics\n' };
+    const refusal = await access?.refusal(request);
+    return refusal ?? { status: 200, contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 
   #checkElector(): void {
@@ -301,9 +326,9 @@ class RunningManager implements Manager {
     });
     if (this.#webhooks) checks.set('webhooks', () => this.#webhooks!.check());
     for (const { name: clusterName, cache } of this.#clusters.values()) {
-      for (const { kind, synced, problem } of cache.status()) {
+      for (const { kind, synced, problem, denied } of cache.status()) {
         checks.set(`cache/${clusterName}/${kindText(kind)}`, () => {
-          if (!synced) throw new Error(problem ?? 'not loaded yet');
+          if (!synced || denied) throw new Error(problem ?? 'not loaded yet');
         });
       }
     }
@@ -323,7 +348,8 @@ class RunningManager implements Manager {
   }
 
   #listenForTheEnd(): void {
-    const { signals = false, signal } = this.#options;
+    const { signals = false, lastResort = false, signal } = this.#options;
+    if (lastResort) this.#undo.push(catchUncaught(this.#log, (error) => void this.#finish(error)));
     const names = signals === true ? (['SIGINT', 'SIGTERM'] as const) : signals === false ? [] : signals;
     for (const name of names) {
       const onSignal = (): void => {

@@ -7,7 +7,7 @@ import { ServingCertificates, type ServingCertificateOptions } from '../certific
 import type { ServingState } from '../certificates/serving-plan.ts';
 import type { Logger } from '../log/logger.ts';
 import type { ClusterView } from '../cluster/cluster-view.ts';
-import { closeServer, listen } from '../http/http-server.ts';
+import { answering, closeServer, listen, pathOf, type PlainAnswer } from '../http/http-server.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { injectTrust, type TrustTargets, type WebhookAddress, webhookConfigurations } from './configurations.ts';
 import type { WebhookDefinition } from './webhook.ts';
@@ -138,14 +138,13 @@ export class RunningWebhooks {
   async #serve(state: ServingState): Promise<void> {
     const context = { cert: state.certificate, key: state.key, minVersion: 'TLSv1.2' as const };
     if (!this.#server) {
-      const server = createServer(context, (request, response) => {
-        this.#answer(request).then(
-          ({ status, body }) => response.writeHead(status, { 'content-type': 'application/json' }).end(body),
-          () => response.destroy(),
-        );
-      });
+      const { log } = this.#environment;
+      const server = createServer(
+        context,
+        answering((request) => this.#answer(request), log),
+      );
       const { port = 9443, host } = this.#options;
-      this.#port = await listen(server, { port, host });
+      this.#port = await listen(server, { port, host }, log);
       this.#server = server;
     } else if (state.certificate !== this.#served?.certificate) {
       this.#server.setSecureContext(context);
@@ -154,7 +153,7 @@ export class RunningWebhooks {
     this.#served = state;
   }
 
-  async #answer(request: IncomingMessage): Promise<{ status: number; body: string }> {
+  async #answer(request: IncomingMessage): Promise<PlainAnswer> {
     if (request.method !== 'POST') return { status: 405, body: '' };
     const chunks: Buffer[] = [];
     let size = 0;
@@ -163,8 +162,8 @@ export class RunningWebhooks {
       if (size > bodyLimit) return { status: 413, body: '' };
       chunks.push(chunk);
     }
-    const path = new URL(request.url ?? '/', 'https://localhost').pathname;
-    return this.#router.handle(path, Buffer.concat(chunks).toString('utf8'));
+    const answer = await this.#router.handle(pathOf(request.url), Buffer.concat(chunks).toString('utf8'));
+    return { ...answer, contentType: 'application/json' };
   }
 }
 
