@@ -64,6 +64,11 @@ export interface Client {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /**
+   * Called each time a request that is no read is about to leave, after every wait for its turn; what it throws ends the call
+   * before anything was sent. A leader asks here whether it still leads.
+   */
+  beforeSend?: () => void;
 }
 
 export interface ReadOptions extends CallOptions {

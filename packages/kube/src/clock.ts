@@ -1,10 +1,16 @@
+import { uptime } from 'node:os';
+
+import { elapsedTime } from './elapsed-time.ts';
+
 /**
  * Where time comes from. Everything below the command line takes a `Clock`, so that a test can let twenty minutes pass
  * in a millisecond.
  */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: for what people and other machines read. It jumps when somebody sets the clock. */
   now(): number;
+  /** Milliseconds from some moment on, never set back or forth, counting on while the machine sleeps: for how long something took. */
+  monotonic(): number;
   /** Runs `callback` once after `delayMs` milliseconds; the returned timer can be cancelled any number of times. */
   schedule(delayMs: number, callback: () => void): Timer;
 }
@@ -14,9 +20,17 @@ export interface Timer {
   cancel(): void;
 }
 
+const elapsed = elapsedTime({
+  running: () => performance.now(),
+  wall: () => Date.now(),
+  // Elsewhere `performance.now` counts on during a sleep by itself.
+  sinceBoot: process.platform === 'linux' ? () => uptime() * 1000 : undefined,
+});
+
 /** The clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: elapsed,
   schedule(delayMs, callback) {
     // Node fires timers above 2^31-1 ms at once; a day is as good as "later" for anything a controller waits for.
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), 86_400_000));

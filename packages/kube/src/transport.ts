@@ -19,6 +19,8 @@ export interface TransportRequest {
   /** Header names in lower case. Credentials are added by the transport. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** A transport in which requests wait calls it when the wait is over, and fails with what it throws without sending anything. */
+  readonly beforeSend?: () => void;
 }
 
 export interface TransportResponse {

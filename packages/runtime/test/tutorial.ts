@@ -142,13 +142,14 @@ export const production: ManagerOptions = {
   controllers: [greetings],
   leaderElection: true, // a Lease named after the first controller
   health: { port: 8081 }, // /healthz and /readyz
-  metrics: { port: 8080 }, // /metrics, with controller-runtime's names
+  metrics: { port: 8080, requireToken: true }, // /metrics, with controller-runtime's names; only for tokens that may get it
   webhooks: {
     webhooks: hooks,
     address: { service: { namespace: 'greetings', name: 'greetings' } },
     configuration: 'greetings', // writes the configuration objects, CA included, and keeps certificates fresh
   },
   signals: true, // SIGTERM and SIGINT stop it in good order
+  lastResort: true, // and so does an error nobody caught, with its stack in the log
   gracefulStopMs: 30_000,
 };
 

@@ -12,6 +12,7 @@ interface Entry {
  */
 export class VirtualClock implements Clock {
   #now: number;
+  #set = 0;
   #order = 0;
   readonly #timers = new Set<Entry>();
 
@@ -21,7 +22,16 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#set;
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Somebody sets the clock forth, or back, by `ms`. No time passes: no timer fires for it. */
+  set(ms: number): void {
+    this.#set += ms;
   }
 
   /** Timers that have not fired. */

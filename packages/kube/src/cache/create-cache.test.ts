@@ -335,7 +335,8 @@ describe('handlers', () => {
   test('a late handler hears of what is there, then of changes, each once', async () => {
     const turns: (() => void)[] = [];
     let now = 0;
-    const clock = { now: () => (now += 1), schedule: () => ({ cancel: () => {} }) };
+    const tick = () => (now += 1);
+    const clock = { now: tick, monotonic: tick, schedule: () => ({ cancel: () => {} }) };
     // Every look at this clock is a millisecond, so five events are a slice, and slices wait in `turns`.
     await using world = makeWorld({ clock, yieldToLoop: (turn) => turns.push(turn) });
     for (let i = 0; i < 20; i += 1) world.server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });

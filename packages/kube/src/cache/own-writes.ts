@@ -47,10 +47,10 @@ export class OwnWrites {
 
   add(key: string, version: Version | undefined, uid: string | undefined): void {
     if (this.#waitMs <= 0) return;
-    const write: OwnWrite = { key, version, uid, deadline: this.#clock.now() + this.#waitMs };
+    const write: OwnWrite = { key, version, uid, deadline: this.#clock.monotonic() + this.#waitMs };
     // Forgets what nobody asked about; without this a process that only writes would remember for ever.
     for (const [otherKey, other] of this.#pending) {
-      if (other.deadline > this.#clock.now()) break;
+      if (other.deadline > this.#clock.monotonic()) break;
       this.#pending.delete(otherKey);
     }
     this.#pending.delete(key);
@@ -97,7 +97,7 @@ export class OwnWrites {
   }
 
   #schedule(deadline: number, callback: () => void): Timer {
-    return this.#clock.schedule(Math.max(0, deadline - this.#clock.now()), callback);
+    return this.#clock.schedule(Math.max(0, deadline - this.#clock.monotonic()), callback);
   }
 
   /** The latest deadline among the writes that are not seen yet; drops the others. */
@@ -108,13 +108,13 @@ export class OwnWrites {
     }
     let latest: number | undefined;
     for (const write of this.#pending.values()) {
-      if (!this.#isSettled(write)) latest = Math.max(latest ?? 0, write.deadline);
+      if (!this.#isSettled(write)) latest = Math.max(latest ?? write.deadline, write.deadline);
     }
     return latest;
   }
 
   #isSettled(write: OwnWrite): boolean {
-    const late = this.#clock.now() >= write.deadline;
+    const late = this.#clock.monotonic() >= write.deadline;
     if (this.#isSeen(write)) {
       // A deletion counts as seen while the object is absent, but its creation may still be on the way: keep it until its time is up.
       if (write.version !== undefined || late) this.#pending.delete(write.key);

@@ -103,7 +103,7 @@ class TransportClient implements Client {
     });
     this.#discovery = new Discovery(
       (path, accept, signal) =>
-        this.#requester.json({ verb: 'get', operation: `discover ${path}`, method: 'GET', path, accept }, signal),
+        this.#requester.json({ verb: 'get', operation: `discover ${path}`, method: 'GET', path, accept }, { signal }),
       this.#clock,
       options.discoveryIntervalMs ?? 1_000,
     );
@@ -122,7 +122,7 @@ class TransportClient implements Client {
           method: 'GET',
           path: withQuery(objectPath(kind, key, options.subresource), { resourceVersion: options.resourceVersion }),
         },
-        options.signal,
+        options,
       );
     } catch (error) {
       if (isNotFound(error) && !isUnknownKind(error)) return undefined;
@@ -176,7 +176,7 @@ class TransportClient implements Client {
     const list = await this.#call<{
       metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
       items?: ObjectOf<K>[] | null;
-    }>('list', kind, { namespace: options.namespace, name: '' }, { method: 'GET', path }, options.signal);
+    }>('list', kind, { namespace: options.namespace, name: '' }, { method: 'GET', path }, options);
     const items = list.items ?? [];
     // The server leaves these two out of the items of built-in kinds.
     for (const item of items as KubeObject[]) {
@@ -295,7 +295,7 @@ class TransportClient implements Client {
         kind,
         key,
         { method: 'DELETE', path: objectPath(kind, key), body: deleteBody(options) },
-        options.signal,
+        options,
       );
     } catch (error) {
       if (isNotFound(error) && !isUnknownKind(error)) {
@@ -324,7 +324,7 @@ class TransportClient implements Client {
       kind,
       { namespace: options.namespace, name: '' },
       { method: 'DELETE', path, body: deleteBody(options) },
-      options.signal,
+      options,
     );
   }
 
@@ -426,7 +426,7 @@ class TransportClient implements Client {
         accept: request.accept,
         textAllowed: true,
       },
-      options.signal,
+      options,
     );
   }
 
@@ -437,7 +437,7 @@ class TransportClient implements Client {
     request: { method: 'POST' | 'PUT' | 'PATCH'; path: string; body: unknown; contentType?: string },
     options: WriteOptions & SubresourceOption,
   ): Promise<T> {
-    const result = await this.#call<T>(verb, kind, key, request, options.signal);
+    const result = await this.#call<T>(verb, kind, key, request, options);
     const stored = result.metadata as KubeObject['metadata'] | undefined;
     // Answers of subresources such as `eviction` or `token` are not the object.
     if (!options.dryRun && this.#cache && stored?.name && (result.kind === kind.kind || !result.kind)) {
@@ -458,13 +458,13 @@ class TransportClient implements Client {
       body?: unknown;
       contentType?: string;
     },
-    signal: AbortSignal | undefined,
+    options: CallOptions,
   ): Promise<T> {
     const where = keyText({ ...(key.namespace ? { namespace: key.namespace } : {}), name: key.name });
     try {
       return (await this.#requester.json(
         { verb, kind, key, operation: `${verb} ${kindText(kind)} ${where}`.trimEnd(), ...request },
-        signal,
+        options,
       )) as T;
     } catch (error) {
       if (isUnknownKind(error)) this.#forget(kind);

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../client.ts';
 import { sleep, type Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Kind } from '../kind.ts';
@@ -64,7 +65,7 @@ export class Requester {
     this.#options = options;
   }
 
-  async json(request: JsonRequest, signal?: AbortSignal): Promise<unknown> {
+  async json(request: JsonRequest, options: CallOptions = {}): Promise<unknown> {
     const { clock, instrument } = this.#options;
     const startedAt = clock.now();
     const finished = instrument?.call({
@@ -77,7 +78,7 @@ export class Requester {
     });
     const progress = { retries: 0, status: undefined as number | undefined };
     try {
-      const response = await this.#send(request, signal, progress);
+      const response = await this.#send(request, options, progress);
       const value = parse(response, request);
       finished?.({ ...progress, durationMs: clock.now() - startedAt });
       return value;
@@ -89,19 +90,30 @@ export class Requester {
 
   async #send(
     request: JsonRequest,
-    signal: AbortSignal | undefined,
+    { signal, beforeSend }: CallOptions,
     progress: { retries: number; status: number | undefined },
   ): Promise<TransportResponse> {
     const { transport, clock, maxRetryWaitMs } = this.#options;
-    const wire = this.#wire(request);
+    let refusal: { error: unknown } | undefined;
+    const check = (): void => {
+      try {
+        if (request.method !== 'GET') beforeSend?.();
+      } catch (error) {
+        refusal = { error };
+        throw error;
+      }
+    };
+    const wire: TransportRequest = { ...this.#wire(request), ...(beforeSend ? { beforeSend: check } : {}) };
     let waitedMs = 0;
     let repeatable = request.method === 'GET' ? 1 : 0;
     for (;;) {
       signal?.throwIfAborted();
       let response: TransportResponse;
       try {
+        check();
         response = await transport.send(wire, signal);
       } catch (error) {
+        if (refusal) throw refusal.error;
         if (signal?.aborted) throw signal.reason;
         const failure = connectionError(error, request.operation);
         // A kept-alive connection may die just as it is used again; reading once more harms nobody.

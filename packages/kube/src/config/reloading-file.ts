@@ -23,7 +23,7 @@ export class ReloadingFile {
   }
 
   async content(options: { fresh?: boolean } = {}): Promise<string> {
-    const age = this.#clock.now() - this.#readAt;
+    const age = this.#clock.monotonic() - this.#readAt;
     if (this.#content !== undefined && !options.fresh && age < this.#intervalMs) return this.#content;
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
     return this.#reading;
@@ -32,7 +32,7 @@ export class ReloadingFile {
   async #read(): Promise<string> {
     try {
       this.#content = await this.#readFile(this.path);
-      this.#readAt = this.#clock.now();
+      this.#readAt = this.#clock.monotonic();
     } catch (error) {
       if (this.#content === undefined) throw error;
     }

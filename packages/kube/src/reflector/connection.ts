@@ -55,7 +55,7 @@ export class Connection {
   #silenceTimer: Timer | undefined;
   #silenceMs: number | undefined;
   #lastReceived = 0;
-  #acceptedAt = 0;
+  #acceptedAt: number | undefined;
   #bytesThisTurn = 0;
 
   constructor(clock: Clock, yieldToLoop: YieldToLoop, handler: ConnectionHandler, limits: ConnectionLimits) {
@@ -68,7 +68,7 @@ export class Connection {
 
   /** How long the server has been answering well, in milliseconds. */
   get healthyMs(): number {
-    return this.#acceptedAt === 0 ? 0 : this.#clock.now() - this.#acceptedAt;
+    return this.#acceptedAt === undefined ? 0 : this.#clock.monotonic() - this.#acceptedAt;
   }
 
   open(transport: Transport, request: TransportRequest): void {
@@ -116,7 +116,7 @@ export class Connection {
     if (this.#over) return;
     this.#answered = true;
     this.#answerTimer?.cancel();
-    this.#lastReceived = this.#clock.now();
+    this.#lastReceived = this.#clock.monotonic();
     if (status === 200) {
       this.#acceptedAt = this.#lastReceived;
       this.#armSilence();
@@ -130,7 +130,7 @@ export class Connection {
 
   #data(chunk: Buffer): void {
     if (this.#over) return;
-    this.#lastReceived = this.#clock.now();
+    this.#lastReceived = this.#clock.monotonic();
     const refusal = this.#refusal;
     if (refusal === undefined) {
       this.#handler.data(chunk);
@@ -175,7 +175,7 @@ export class Connection {
   #armSilence(): void {
     const silenceMs = this.#silenceMs;
     if (silenceMs === undefined || !this.#answered) return;
-    const wait = this.#lastReceived + silenceMs - this.#clock.now();
+    const wait = this.#lastReceived + silenceMs - this.#clock.monotonic();
     if (wait <= 0) {
       this.#breakDown('silent', `nothing was received for ${silenceMs / 1000} s`);
       return;

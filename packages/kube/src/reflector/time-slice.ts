@@ -17,14 +17,14 @@ export class TimeSlice {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#until = clock.now() + sliceMs;
+    this.#until = clock.monotonic() + sliceMs;
   }
 
   get isOver(): boolean {
-    return this.#clock.now() >= this.#until;
+    return this.#clock.monotonic() >= this.#until;
   }
 
   renew(): void {
-    this.#until = this.#clock.now() + sliceMs;
+    this.#until = this.#clock.monotonic() + sliceMs;
   }
 }

@@ -104,6 +104,33 @@ describe('send', () => {
     });
   });
 
+  test('a request that waited for a connection asks whether it may still go, and is not sent when it may not', async () => {
+    const arrived: string[] = [];
+    const release = Promise.withResolvers<void>();
+    await using server = await serve((request, response) => {
+      arrived.push(request.url ?? '');
+      void release.promise.then(() => response.end('done'));
+    });
+    await closing(undiciTransport({ server: server.url }, { maxConnections: 1 }), async (transport) => {
+      let allowed = true;
+      const beforeSend = () => {
+        if (!allowed) throw new Error('no longer');
+      };
+      const first = transport.send({ method: 'POST', path: '/first', beforeSend });
+      while (arrived.length === 0) await new Promise(setImmediate);
+      const second = transport.send({ method: 'POST', path: '/second', beforeSend });
+      second.catch(() => undefined);
+      await new Promise(setImmediate);
+      allowed = false;
+      release.resolve();
+      expect((await first).status).toBe(200);
+      await expect(second).rejects.toThrow('no longer');
+      allowed = true;
+      expect((await transport.send({ method: 'POST', path: '/third', beforeSend })).status).toBe(200);
+      expect(arrived).toEqual(['/first', '/third']);
+    });
+  });
+
   test('an HTTP error is an answer', async () => {
     await using server = await serve((_request, response) => {
       response.writeHead(500, { 'x-one': ['a', 'b'] });

@@ -262,7 +262,15 @@ class UndiciTransport implements Transport {
       {
         onRequestStart: (started) => {
           controller = started;
-          if (settled) started.abort(new Error('aborted'));
+          if (settled) {
+            started.abort(new Error('aborted'));
+            return;
+          }
+          try {
+            request.beforeSend?.();
+          } catch (error) {
+            fail(error instanceof Error ? error : new Error(String(error)));
+          }
         },
         onResponseStart: (_controller, status, headers) => {
           // An informational answer (1xx) is not the answer.

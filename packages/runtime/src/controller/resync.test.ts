@@ -35,9 +35,9 @@ function largeCluster(): Transport {
 class WorkingClock extends VirtualClock {
   #spent = 0;
 
-  override now(): number {
+  override monotonic(): number {
     this.#spent += 0.01;
-    return super.now() + this.#spent;
+    return super.monotonic() + this.#spent;
   }
 }
 

@@ -45,10 +45,10 @@ export interface OverallRateOptions {
 export function overallRate(options: OverallRateOptions): RateLimiter {
   const { clock, perSecond = 10, burst = 100 } = options;
   let tokens = burst;
-  let last = clock.now();
+  let last = clock.monotonic();
   return {
     delayMs() {
-      const now = clock.now();
+      const now = clock.monotonic();
       tokens = Math.min(burst, tokens + (Math.max(0, now - last) * perSecond) / 1000);
       last = now;
       tokens -= 1;

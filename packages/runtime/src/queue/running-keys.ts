@@ -10,7 +10,7 @@ export class RunningKeys {
     return this.#keys.length;
   }
 
-  /** Epoch milliseconds at which each was taken. */
+  /** When each was taken, on the monotonic clock. */
   get starts(): readonly number[] {
     return this.#starts;
   }

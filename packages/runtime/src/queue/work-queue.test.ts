@@ -79,6 +79,7 @@ describe('WorkQueue', () => {
     let timers = 0;
     const counting = {
       now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
       schedule(delayMs: number, callback: () => void) {
         timers += 1;
         const timer = clock.schedule(delayMs, () => {

@@ -56,6 +56,7 @@ interface Pending extends HeapNode {
   readonly key: string;
   priority: number;
   state: 'delayed' | 'ready' | 'blocked';
+  /** On the monotonic clock, as `readyAt` is. */
   dueAt: number;
   readyAt: number;
   /** Order of hand-out: the smallest goes first. Waiting and priority are one number, so ageing needs no re-sorting. */
@@ -111,14 +112,14 @@ export class WorkQueue {
 
   /** Sum of the times the running workers have spent on their keys so far. */
   unfinishedWorkMs(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     let sum = 0;
     for (const startedAt of this.#running.starts) sum += now - startedAt;
     return sum;
   }
 
   longestRunningMs(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     let longest = 0;
     for (const startedAt of this.#running.starts) longest = Math.max(longest, now - startedAt);
     return longest;
@@ -127,7 +128,7 @@ export class WorkQueue {
   add(key: string, options: AddOptions = {}): void {
     if (this.#closed !== 'no') return;
     const { priority = 0, afterMs = 0, cause } = options;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const dueAt = now + Math.max(0, afterMs);
     const known = this.#pending.get(key);
     if (!known) {
@@ -189,7 +190,7 @@ export class WorkQueue {
   done(item: Pick<QueueItem, 'key'>): void {
     const startedAt = this.#running.end(item.key);
     if (startedAt === undefined) throw new Error(`queue: done('${item.key}') without take()`);
-    this.#metrics?.finished(this.#clock.now() - startedAt);
+    this.#metrics?.finished(this.#clock.monotonic() - startedAt);
     const waiting = this.#pending.get(item.key);
     if (waiting?.state === 'blocked') {
       this.#blocked -= 1;
@@ -266,13 +267,13 @@ export class WorkQueue {
     this.#timer?.timer.cancel();
     this.#timer = undefined;
     if (!next) return;
-    const timer = this.#clock.schedule(next.dueAt - this.#clock.now(), () => this.#onTimer());
+    const timer = this.#clock.schedule(next.dueAt - this.#clock.monotonic(), () => this.#onTimer());
     this.#timer = { at: next.dueAt, timer };
   }
 
   #onTimer(): void {
     this.#timer = undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (let next = this.#delayed.peek(); next && next.dueAt <= now; next = this.#delayed.peek()) {
       this.#delayed.remove(next);
       this.#makeReady(next, now);
@@ -295,11 +296,12 @@ export class WorkQueue {
       const entry = this.#ready.pop();
       if (!entry) break;
       this.#pending.delete(entry.key);
-      const now = this.#clock.now();
+      const now = this.#clock.monotonic();
       this.#running.begin(entry.key, now);
       this.#metrics?.depth(entry.priority, -1);
       this.#metrics?.taken(now - entry.readyAt, entry.priority);
-      const { key, priority, readyAt, causes } = entry;
+      const { key, priority, causes } = entry;
+      const readyAt = this.#clock.now() - (now - entry.readyAt);
       this.#workers.shift()!({ key, priority, readyAt, causes });
     }
     const empty = this.#ready.size === 0 && this.#blocked === 0;

@@ -1,5 +1,5 @@
 import { startCluster } from '@slipway/apiserver';
-import { ConfigMap, createClient } from '@slipway/kube';
+import { ConfigMap, createClient, sleep, systemClock } from '@slipway/kube';
 import { controller, createLogger, startManager } from '@slipway/runtime';
 
 /**
@@ -23,7 +23,7 @@ const working = controller({
   async reconcile({ client: own }, key) {
     setImmediate(goWrong);
     if (how === 'twice') setImmediate(goWrong);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(systemClock, 100);
     await own.patch(ConfigMap, key, { type: 'merge', body: { data: { done: 'yes' } } });
   },
 });
