@@ -1,8 +1,9 @@
+import { seededRandom } from '../../src/random.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { Fault, RequestVerb } from '../faulty-server/fault.ts';
-import { makeWorld, seededRandom, Widget } from './world.ts';
+import { makeWorld, Widget } from './world.ts';
 
 type Step =
   | { readonly do: 'put' | 'remove'; readonly key: number; readonly size: number }

@@ -1,12 +1,13 @@
 import { Pool } from 'undici';
 import { expect, test, vi } from 'vitest';
 
+import { seededRandom } from '../../src/random.ts';
 import { createCache } from '../../src/cache/create-cache.ts';
 import { systemClock } from '../../src/clock.ts';
 import { undiciTransport } from '../../src/transport/undici-transport.ts';
 import { FaultyServer } from '../faulty-server/faulty-server.ts';
 import { TcpServer } from '../faulty-server/tcp-server.ts';
-import { seededRandom, Widget } from './world.ts';
+import { Widget } from './world.ts';
 
 // In a file of its own: the HTTP client must not have started its timers before they are faked.
 test('row 19: a watch survives ten silent minutes, which end a stream with the usual limit on bodies', async () => {

@@ -1,11 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 
+import { seededRandom } from '../../src/random.ts';
 import { createCache } from '../../src/cache/create-cache.ts';
 import { systemClock } from '../../src/clock.ts';
 import { FaultyServer } from '../faulty-server/faulty-server.ts';
 import { MemoryTransport } from '../faulty-server/memory-wire.ts';
 import { cannedTransport } from './canned-transport.ts';
-import { makeWorld, Pod, recordEvents, seededRandom, Widget } from './world.ts';
+import { makeWorld, Pod, recordEvents, Widget } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, expect, test, vi } from 'vitest';
 
+import { seededRandom } from '../../src/random.ts';
 import type { Cache } from '../../src/cache.ts';
 import { createCache } from '../../src/cache/create-cache.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -12,7 +13,7 @@ import { undiciTransport } from '../../src/transport/undici-transport.ts';
 import { FaultyServer } from '../faulty-server/faulty-server.ts';
 import { TcpServer } from '../faulty-server/tcp-server.ts';
 import { createCertificateAuthority } from '../loopback.ts';
-import { seededRandom, Widget } from './world.ts';
+import { Widget } from './world.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {

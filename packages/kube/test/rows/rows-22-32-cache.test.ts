@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
+import { seededRandom } from '../../src/random.ts';
 import { createCache } from '../../src/cache/create-cache.ts';
 import { VirtualClock } from '@slipway/testing/virtual-clock';
 import type { TransportRequest } from '../../src/transport.ts';
 import { cannedTransport } from './canned-transport.ts';
 import { makeCountingClock } from './counting-clock.ts';
-import { makeWorld, Pod, recordEvents, Secret, seededRandom, Widget } from './world.ts';
+import { makeWorld, Pod, recordEvents, Secret, Widget } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
 

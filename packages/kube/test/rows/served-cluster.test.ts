@@ -2,6 +2,7 @@ import { testCluster, type TestCluster } from '@slipway/testing';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 
+import { seededRandom } from '../../src/random.ts';
 import {
   type Cache,
   ConfigMap,
@@ -12,7 +13,6 @@ import {
   type ObjectOf,
   Secret,
 } from '../../src/index.ts';
-import { seededRandom } from './world.ts';
 
 const Gadget = defineKind({
   group: 'cache.example.com',

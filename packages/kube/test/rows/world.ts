@@ -4,7 +4,7 @@ import type { CacheEvent } from '../../src/cache.ts';
 import { createCache, type CacheOptions } from '../../src/cache/create-cache.ts';
 import type { Kind } from '../../src/kind.ts';
 import { keyText, type KubeObject } from '../../src/object.ts';
-import type { Random } from '../../src/random.ts';
+import { seededRandom } from '../../src/random.ts';
 import { FaultyServer } from '../faulty-server/faulty-server.ts';
 import { MemoryTransport } from '../faulty-server/memory-wire.ts';
 
@@ -31,18 +31,6 @@ export const Pod: Kind = {
 };
 
 export const Secret: Kind = { ...Pod, kind: 'Secret', plural: 'secrets' };
-
-/** A generator with a seed, so that a failing test fails again. */
-export function seededRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  return { next, uuid: () => '00000000-0000-4000-8000-000000000000' };
-}
 
 /** A cache, a server that can go wrong and a clock that stands still, wired together. */
 export function makeWorld(options: Partial<CacheOptions> = {}) {

@@ -34,6 +34,8 @@ export interface Binding {
   /** What the spans of the requests belong to. */
   parent: Context;
   clock: Clock;
+  /** Throws when nothing may be written; asked at the moment of sending. */
+  beforeWrite?: (() => void) | undefined;
 }
 
 /** A client for one reconciliation: its requests end with it and are spans of its trace. */
@@ -63,11 +65,11 @@ export class BoundClient implements Client {
   }
 
   create<T extends KubeObject>(object: T, options?: WriteOptions): Promise<T> {
-    return this.#traced('create', object.kind, () => this.#client.create(object, this.#with(options)));
+    return this.#traced('create', object.kind, () => this.#client.create(object, this.#toWrite(options)));
   }
 
   update<T extends KubeObject>(object: T, options?: WriteOptions & SubresourceOption): Promise<T> {
-    return this.#traced('update', object.kind, () => this.#client.update(object, this.#with(options)));
+    return this.#traced('update', object.kind, () => this.#client.update(object, this.#toWrite(options)));
   }
 
   patch<K extends Kind>(
@@ -76,11 +78,11 @@ export class BoundClient implements Client {
     patch: Patch,
     options?: WriteOptions & SubresourceOption,
   ): Promise<ObjectOf<K>> {
-    return this.#traced('patch', kind.kind, () => this.#client.patch(kind, key, patch, this.#with(options)));
+    return this.#traced('patch', kind.kind, () => this.#client.patch(kind, key, patch, this.#toWrite(options)));
   }
 
   apply<T extends KubeObject>(object: T, options?: ApplyOptions): Promise<T> {
-    return this.#traced('apply', object.kind, () => this.#client.apply(object, this.#with(options)));
+    return this.#traced('apply', object.kind, () => this.#client.apply(object, this.#toWrite(options)));
   }
 
   setStatus<T extends DeepReadonly<KubeObject>>(
@@ -88,15 +90,17 @@ export class BoundClient implements Client {
     status: StatusFields<T>,
     options?: StatusOptions,
   ): Promise<Mutable<T>> {
-    return this.#traced('setStatus', object.kind, () => this.#client.setStatus(object, status, this.#with(options)));
+    return this.#traced('setStatus', object.kind, () => this.#client.setStatus(object, status, this.#toWrite(options)));
   }
 
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<DeleteResult | undefined> {
-    return this.#traced('delete', kind.kind, () => this.#client.delete(kind, key, this.#with(options)));
+    return this.#traced('delete', kind.kind, () => this.#client.delete(kind, key, this.#toWrite(options)));
   }
 
   deleteCollection(kind: Kind, options?: ListOptions & DeleteOptions): Promise<void> {
-    return this.#traced('deleteCollection', kind.kind, () => this.#client.deleteCollection(kind, this.#with(options)));
+    return this.#traced('deleteCollection', kind.kind, () =>
+      this.#client.deleteCollection(kind, this.#toWrite(options)),
+    );
   }
 
   addFinalizer<T extends DeepReadonly<KubeObject>>(
@@ -105,13 +109,13 @@ export class BoundClient implements Client {
     options?: CallOptions,
   ): Promise<Mutable<T>> {
     return this.#traced('addFinalizer', object.kind, () =>
-      this.#client.addFinalizer(object, finalizer, this.#with(options)),
+      this.#client.addFinalizer(object, finalizer, this.#toWrite(options)),
     );
   }
 
   removeFinalizer(object: DeepReadonly<KubeObject>, finalizer: string, options?: CallOptions): Promise<void> {
     return this.#traced('removeFinalizer', object.kind, () =>
-      this.#client.removeFinalizer(object, finalizer, this.#with(options)),
+      this.#client.removeFinalizer(object, finalizer, this.#toWrite(options)),
     );
   }
 
@@ -136,13 +140,26 @@ export class BoundClient implements Client {
   }
 
   request(request: RawRequest, options?: CallOptions): Promise<unknown> {
-    return this.#traced(request.method, '', () => this.#client.request(request, this.#with(options)));
+    const bound = request.method === 'GET' ? this.#with(options) : this.#toWrite(options);
+    return this.#traced(request.method, '', () => this.#client.request(request, bound));
   }
 
   #with<O extends CallOptions>(options: O | undefined): O {
     const { signal } = this.#binding;
     const given = options?.signal;
     return { ...options, signal: given ? AbortSignal.any([given, signal]) : signal } as O;
+  }
+
+  #toWrite<O extends CallOptions>(options: O | undefined): O {
+    const { beforeWrite } = this.#binding;
+    const bound = this.#with(options);
+    if (!beforeWrite) return bound;
+    const given = options?.beforeSend;
+    const beforeSend = (): void => {
+      beforeWrite();
+      given?.();
+    };
+    return { ...bound, beforeSend };
   }
 
   async #traced<T>(verb: string, kind: string, call: () => Promise<T>): Promise<T> {

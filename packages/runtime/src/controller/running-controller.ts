@@ -33,7 +33,7 @@ import type { Logger } from '../log/logger.ts';
 import { type ClusterView, clusterNamed, mainCluster } from '../cluster/cluster-view.ts';
 import type { ControllerMetrics, ReconcileOutcome, RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import { lowPriority, type QueueItem, WorkQueue } from '../queue/work-queue.ts';
-import { BoundClient } from './bound-client.ts';
+import { type Binding, BoundClient } from './bound-client.ts';
 import type { Controller, Reconcile, ReconcileContext } from './controller.ts';
 import { withFinalizer } from './finalizing.ts';
 import { ownersOf } from './owner-mapping.ts';
@@ -49,6 +49,8 @@ export interface ControllerEnvironment {
   metrics: RuntimeMetrics;
   tracer: Tracer;
   events: EventRecorder;
+  /** Throws when this process does not lead at this moment: no reconciliation of the controller may write then. */
+  beforeWrite?: (() => void) | undefined;
 }
 
 interface Run {
@@ -269,9 +271,11 @@ export class RunningController {
     const { span, spanContext } = this.#startSpan(tracer, item, reconcileId, startedAt);
     let outcome: ReconcileOutcome = 'success';
     try {
+      const { beforeWrite } = this.#environment;
+      const binding: Binding = { signal: end.signal, tracer, parent: spanContext, clock, beforeWrite };
       const context: ReconcileContext = {
         cache: this.#cluster.cache,
-        client: new BoundClient(this.#cluster.client, { signal: end.signal, tracer, parent: spanContext, clock }),
+        client: new BoundClient(this.#cluster.client, binding),
         log,
         clock,
         random,
@@ -280,7 +284,10 @@ export class RunningController {
         reconcileId,
         failures: this.queue.failures(item.key),
         metrics: this.#environment.metrics.registry,
-        cluster: (name) => this.#clusterNamed(name),
+        cluster: (name) => {
+          const { client, ...rest } = this.#clusterNamed(name);
+          return { ...rest, client: new BoundClient(client, binding) };
+        },
       };
       const result = await activeContext.with(spanContext, async () => this.#reconcile(context, key));
       outcome = this.#settle(item, result ?? undefined);

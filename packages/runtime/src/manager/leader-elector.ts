@@ -33,7 +33,7 @@ export interface LeaderElectorOptions extends LeaderElectionOptions {
   namespace: string;
   identity: string;
   /** Best on a connection of its own: a renewal must not stand behind a long list. */
-  client: Client;
+  client: Pick<Client, 'get' | 'create' | 'update'>;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -52,7 +52,7 @@ type Settings = Required<Omit<LeaderElectorOptions, 'metrics'>> & Pick<LeaderEle
 
 interface Observation {
   lease: Lease;
-  /** When we first saw this content, on our own clock: clocks of other machines are not to be trusted. */
+  /** When we first saw this content, on our own monotonic clock: clocks of other machines, and set ones, are not to be trusted. */
   at: number;
 }
 
@@ -67,7 +67,8 @@ export class LeaderElector {
   readonly #end = new AbortController();
   #state: LeaderState = 'standby';
   #seen: Observation | undefined;
-  #renewedAt = 0;
+  /** On the monotonic clock: when the last request that renewed the lease was sent. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | undefined;
 
   constructor(options: LeaderElectorOptions) {
@@ -99,8 +100,20 @@ export class LeaderElector {
 
   /** False when we believe to lead but have not been able to say so for longer than the lease lasts. */
   get healthy(): boolean {
-    const { clock, leaseDurationMs } = this.#options;
-    return this.#state !== 'leading' || clock.now() - this.#renewedAt <= leaseDurationMs;
+    return this.#state !== 'leading' || this.#ageMs() <= this.#options.leaseDurationMs;
+  }
+
+  /**
+   * Throws unless the lease is ours and younger than the renew deadline at this very moment: the process may have slept, or
+   * computed, since the timer that watches the lease last ran. Whoever takes over waits at least for the rest of the lease.
+   */
+  assertLeading(): void {
+    const { namespace, name, renewDeadlineMs } = this.#options;
+    const ageMs = this.#ageMs();
+    if (this.#state === 'leading' && ageMs < renewDeadlineMs) return;
+    const problem =
+      this.#state === 'leading' ? `not renewed for ${Math.round(ageMs)} ms` : `this process is ${this.#state}`;
+    throw new LeadershipLostError(`nothing may be written without the lease ${namespace}/${name}: ${problem}`);
   }
 
   /** Waits for the lease, then keeps it. Each callback is called at most once. */
@@ -159,8 +172,8 @@ export class LeaderElector {
     const { clock, log, retryMs, renewDeadlineMs, metrics } = this.#options;
     for (;;) {
       if (!(await this.#pause(retryMs, clock))) return undefined;
-      const leftMs = this.#renewedAt + renewDeadlineMs - clock.now();
-      if (leftMs <= 0) return `not renewed for ${clock.now() - this.#renewedAt} ms`;
+      const leftMs = renewDeadlineMs - this.#ageMs();
+      if (leftMs <= 0) return `not renewed for ${Math.round(this.#ageMs())} ms`;
       try {
         const attempt = await this.#withLimit(leftMs, async (signal) => {
           const fast = await this.#renewUnseen(signal);
@@ -193,18 +206,21 @@ export class LeaderElector {
     const { client, clock, namespace, name, identity, leaseDurationMs } = this.#options;
     const lease = await client.get(Lease, { namespace, name }, { signal });
     if (!lease) {
+      const startedAt = clock.monotonic();
       try {
         this.#observe(await client.create(this.#next(undefined), { signal }));
       } catch (error) {
         if (isAlreadyExists(error)) return { kind: 'raced' };
         throw error;
       }
-      this.#renewedAt = clock.now();
+      this.#renewedAt = startedAt;
       return { kind: 'ours' };
     }
     this.#observe(lease);
     const holder = lease.spec?.holderIdentity;
-    if (holder && holder !== identity && clock.now() < this.#seen!.at + leaseDurationMs) {
+    // As long as its holder counts on it, which may be longer than we would.
+    const heldMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000 || leaseDurationMs;
+    if (holder && holder !== identity && clock.monotonic() < this.#seen!.at + heldMs) {
       return { kind: 'theirs', holder };
     }
     try {
@@ -218,7 +234,7 @@ export class LeaderElector {
 
   async #write(lease: Lease, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     this.#observe(await client.update(this.#next(lease), { signal }));
     // Counted from before the request: the server may have stored it the moment it was sent.
     this.#renewedAt = startedAt;
@@ -235,7 +251,7 @@ export class LeaderElector {
       spec: {
         ...lease?.spec,
         holderIdentity: identity,
-        leaseDurationSeconds: Math.round(leaseDurationMs / 1000),
+        leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
         acquireTime: kept ? (lease.spec?.acquireTime ?? now) : now,
         renewTime: now,
         leaseTransitions: (lease?.spec?.leaseTransitions ?? 0) + (kept || !lease ? 0 : 1),
@@ -245,7 +261,11 @@ export class LeaderElector {
 
   #observe(lease: Lease): void {
     if (this.#seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
-    this.#seen = { lease, at: this.#options.clock.now() };
+    this.#seen = { lease, at: this.#options.clock.monotonic() };
+  }
+
+  #ageMs(): number {
+    return this.#options.clock.monotonic() - this.#renewedAt;
   }
 
   async #release(): Promise<void> {

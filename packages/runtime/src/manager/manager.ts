@@ -195,7 +195,11 @@ class RunningManager implements Manager {
     };
     this.#controllers = (this.#options.controllers ?? []).map(
       (controller) =>
-        new RunningController(controller, { ...environment, events: this.#events!.recorder(controller.name) }),
+        new RunningController(controller, {
+          ...environment,
+          events: this.#events!.recorder(controller.name),
+          beforeWrite: controller.needsLeader ? () => this.#elector?.assertLeading() : undefined,
+        }),
     );
     for (const controller of this.#controllers) controller.declare();
     this.#elector = this.#makeElector();
