@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+import { FlakyReporter } from './tools/flaky-tests/flaky-reporter.ts';
+
 /** `npm run test:reference`: the cluster tests, against the real API server. */
 const reference = process.env['SLIPWAY_CLUSTER'] === 'reference';
 
@@ -18,8 +20,10 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: reference ? 120_000 : 30_000,
     hookTimeout: reference ? 120_000 : 30_000,
-    // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try, which the report shows.
+    // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
     retry: reference || process.env['CI'] ? 1 : 0,
+    // What needed it is named at the end, and the run fails for it.
+    reporters: ['default', new FlakyReporter()],
     unstubEnvs: true,
     sequence: { shuffle: { files: true, tests: false } },
     execArgv: ['--no-warnings=ExperimentalWarning', '--expose-gc'],

@@ -1,10 +1,10 @@
 export interface TimeSources {
   /** Milliseconds the machine has been running; may stand still while it sleeps. */
-  running(): number;
+  readonly running: () => number;
   /** Epoch milliseconds; anybody may set them. */
-  wall(): number;
+  readonly wall: () => number;
   /** Milliseconds since the machine was started, its sleep included, in coarse steps. `undefined`: `running` includes sleep. */
-  sinceBoot?: (() => number) | undefined;
+  readonly sinceBoot?: (() => number) | undefined;
 }
 
 /** So far wall and running time may drift apart before it is worth asking why. */

@@ -63,6 +63,7 @@ describe('startManager', () => {
     await clock.runUntil(() => reconciled.includes('second'));
     await client.delete(ConfigMap, { namespace: 'default', name: 'first' });
     await clock.runUntil(() => reconciled.filter((name) => name === 'first').length === 2);
+    expect(reconciled).toEqual(['first', 'second', 'first']);
   });
 
   test('a reconciler sees its own writes in the cache', async () => {
@@ -171,6 +172,7 @@ describe('startManager', () => {
     const remote = createClient({ transport: other.transport, fieldManager: 'test', clock });
     await remote.create(configMap('there'));
     const reconciled: string[] = [];
+    const found: (string | undefined)[] = [];
     const bridge = controller({
       name: 'bridge',
       for: ConfigMap,
@@ -186,7 +188,8 @@ describe('startManager', () => {
       async reconcile({ cluster }, key) {
         reconciled.push(key.name);
         const back = await cluster('other').cache.get(ConfigMap, { namespace: 'default', name: 'there' });
-        expect(back?.metadata.name).toBe('there');
+        found.push(back?.metadata.name);
+        await cluster('other').client.create(configMap('answer'));
       },
     });
     await using _manager = await startManager({
@@ -195,6 +198,11 @@ describe('startManager', () => {
       clusters: { other: { transport: other.transport } },
     });
     await clock.runUntil(() => reconciled.includes('from-there'));
+    await clock.runUntil(
+      async () => (await remote.get(ConfigMap, { namespace: 'default', name: 'answer' })) !== undefined,
+    );
+    expect(reconciled[0]).toBe('from-there');
+    expect(found[0]).toBe('there');
   });
 
   test('probes have one line per check and name the kind that does not load', async () => {
@@ -304,6 +312,7 @@ describe('startManager', () => {
     });
     await clock.runUntil(() => reconciled.includes('note n'));
     await manager.ready;
+    expect(reconciled).toEqual(['a', 'note n']);
   });
 
   test('a controller that needs no leader works in the standby too', async () => {
