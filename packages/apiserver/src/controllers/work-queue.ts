@@ -1,9 +1,12 @@
 import { ApiError } from '../api-error.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Log } from './controller.ts';
+import { RoundLimit } from './round-limit.ts';
 
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 60_000;
+/** So many keys are worked on before requests, timers and sockets have their turn. */
+const KEYS_PER_TURN = 200;
 
 export interface WorkQueueOptions {
   /** Used in log lines. */
@@ -14,21 +17,26 @@ export interface WorkQueueOptions {
   readonly process: (key: string) => Promise<void>;
 }
 
-/** Keys to work on, each at most once in the queue, one at a time. */
+/** Keys to work on, each at most once in the queue, one at a time. However much there is to do, the event loop goes on turning. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #waiting = new Set<string>();
   readonly #timers = new Map<string, { due: number; timer: Timer }>();
   readonly #failures = new Map<string, number>();
+  readonly #limit: RoundLimit;
+  /** Keys that do not come to rest and have to wait. */
+  readonly #paused = new Set<string>();
+  #doneInThisTurn = 0;
   #running = false;
   #stopped = false;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#limit = new RoundLimit(options.clock);
   }
 
   add(key: string): void {
-    if (this.#stopped) {
+    if (this.#stopped || this.#paused.has(key)) {
       return;
     }
     this.#waiting.add(key);
@@ -51,6 +59,7 @@ export class WorkQueue {
     appointment?.timer.cancel();
     const timer = this.#options.clock.schedule(delayMs, () => {
       this.#timers.delete(key);
+      this.#paused.delete(key);
       this.add(key);
     });
     this.#timers.set(key, { due, timer });
@@ -68,6 +77,13 @@ export class WorkQueue {
   async #run(): Promise<void> {
     for (const key of this.#waiting) {
       this.#waiting.delete(key);
+      if (this.#mustPause(key)) {
+        continue;
+      }
+      await this.#turn();
+      if (this.#stopped) {
+        return;
+      }
       try {
         await this.#options.process(key);
         this.#failures.delete(key);
@@ -79,6 +95,34 @@ export class WorkQueue {
       }
     }
     this.#running = false;
+  }
+
+  /** Promises alone never let the event loop turn. */
+  async #turn(): Promise<void> {
+    if (this.#doneInThisTurn === 0) {
+      setImmediate(() => {
+        this.#doneInThisTurn = 0;
+      }).unref();
+    }
+    this.#doneInThisTurn += 1;
+    if (this.#doneInThisTurn > KEYS_PER_TURN) {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+  }
+
+  #mustPause(key: string): boolean {
+    const pauseMs = this.#limit.pauseBefore(key);
+    if (pauseMs === 0) {
+      return false;
+    }
+    this.#options.log(
+      `${this.#options.name}: ${key} does not come to rest: something undoes what is done to it; the next try is in ${pauseMs / 1_000} s`,
+    );
+    this.addAfter(key, pauseMs);
+    this.#paused.add(key);
+    return true;
   }
 
   #retry(key: string, error: unknown): void {

@@ -51,10 +51,10 @@ function revisionOf(replicaSet: ReplicaSet): number {
   return Number(replicaSet.metadata.annotations?.[REVISION] ?? 0);
 }
 
+/** Of what a sync changes nothing may decide here: two of one age would take turns at being the current one for ever. */
 function byAge(a: ReplicaSet, b: ReplicaSet): number {
   return (
     (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
-    revisionOf(a) - revisionOf(b) ||
     a.metadata.name!.localeCompare(b.metadata.name!)
   );
 }
