@@ -25,6 +25,21 @@ export const systemClock: Clock = {
   },
 };
 
+/** The same clock, with callbacks that may fail: what one throws is told to `report` instead of ending the process. */
+export function guardedClock(clock: Clock, report: (error: unknown) => void): Clock {
+  return {
+    now: () => clock.now(),
+    schedule: (delayMs, callback) =>
+      clock.schedule(delayMs, () => {
+        try {
+          callback();
+        } catch (error) {
+          report(error);
+        }
+      }),
+  };
+}
+
 /** The RFC 3339 text Kubernetes uses for `metav1.Time`: UTC, whole seconds. */
 export function kubeTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;

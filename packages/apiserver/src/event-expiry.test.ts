@@ -2,7 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { guardedClock } from './clock.ts';
 import { startCluster } from './cluster.ts';
+import { expireEvents } from './event-expiry.ts';
+import { memoryStorage } from './store/storage.ts';
+import { Store } from './store/store.ts';
 import { testClient } from './test-client.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -55,4 +59,31 @@ it('Events can be kept for ever', async () => {
   await using cluster = await startCluster({ clock, controllers: 'none', eventTtlMs: Infinity });
   await testClient(cluster).post(path, event('kept'));
   expect(clock.pendingTimers).toBe(0);
+});
+
+it('an Event that cannot go because the disk is full goes later, and nothing ends because of it', async () => {
+  const virtual = new VirtualClock();
+  const reported: unknown[] = [];
+  const clock = guardedClock(virtual, (error) => reported.push(error));
+  let full = false;
+  const store = new Store({
+    clock,
+    storage: {
+      ...memoryStorage,
+      append() {
+        if (full) throw new Error('database or disk is full');
+      },
+    },
+  });
+  const expiry = expireEvents({ store, clock, ttlMs: 1_000 });
+  store.put('events', 'n/a', { metadata: { name: 'a' } });
+  store.put('events', 'n/b', { metadata: { name: 'b' } });
+  full = true;
+  await virtual.advance(1_000);
+  expect(reported[0]).toEqual(new Error('database or disk is full'));
+  expect(store.count('events')).toBe(2);
+  full = false;
+  await virtual.advance(120_000);
+  expect(store.count('events')).toBe(0);
+  expiry.stop();
 });

@@ -9,6 +9,7 @@ export interface EventExpiryOptions {
 }
 
 const storageId = 'events';
+const retryMs = 60_000;
 
 /** Removes Events that nobody has written for a while. Those found at the start stay for the whole time once more. */
 export function expireEvents({ store, clock, ttlMs }: EventExpiryOptions): { stop(): void } {
@@ -27,8 +28,11 @@ export function expireEvents({ store, clock, ttlMs }: EventExpiryOptions): { sto
     if (timer || soonest === undefined) return;
     timer = clock.schedule(soonest - clock.now(), () => {
       timer = undefined;
-      removeDue();
-      wake();
+      try {
+        removeDue();
+      } finally {
+        wake();
+      }
     });
   }
 
@@ -36,7 +40,9 @@ export function expireEvents({ store, clock, ttlMs }: EventExpiryOptions): { sto
     const now = clock.now();
     for (const [key, due] of dueTimes) {
       if (due > now) return;
+      // What cannot go now, because the disk is full, say, is tried again in a while.
       dueTimes.delete(key);
+      dueTimes.set(key, now + retryMs);
       store.delete(storageId, key);
     }
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual-clock.ts';
 import type { ApiObject } from '../object.ts';
+import { memoryStorage } from './storage.ts';
 import { RevisionCompacted, Store, type Change } from './store.ts';
 
 const object = (name: string, data = ''): ApiObject => ({
@@ -101,4 +102,47 @@ test('what belongs to the past holds no object any more and reads as before', ()
   expect(gone.object).toEqual({ ...object('a', 'new'), metadata: { name: 'a', resourceVersion: '3' } });
   expect(gone.object).not.toBe(gone.object);
   expect(store.listAt('configmaps', 'n', 1).map((entry) => entry.object)).toEqual([before]);
+});
+
+test('a write whose compaction finds the disk full is answered, told to watchers, and compacted later', () => {
+  let full = true;
+  const compacted: number[] = [];
+  const troubles: string[] = [];
+  const store = new Store({
+    clock: new VirtualClock(),
+    history: { limit: 1, minAgeMs: 0 },
+    log: (message) => troubles.push(message),
+    storage: {
+      ...memoryStorage,
+      compact(revision) {
+        if (full) throw new Error('database or disk is full');
+        compacted.push(revision);
+      },
+    },
+  });
+  const told: number[] = [];
+  store.subscribe('configmaps', ({ revision }) => told.push(revision));
+  const write = (from: number, to: number) => {
+    for (let index = from; index <= to; index += 1) store.put('configmaps', 'n/a', object('a', String(index)));
+  };
+  write(1, 1_100);
+  expect(store.get('configmaps', 'n/a')?.revision).toBe(1_100);
+  expect(told).toHaveLength(1_100);
+  expect(troubles).toEqual(['history could not be compacted: database or disk is full']);
+  full = false;
+  write(1_101, 2_200);
+  expect(compacted).toHaveLength(1);
+});
+
+test('a listener that fails keeps neither the others from hearing nor the writer from the answer', () => {
+  const troubles: string[] = [];
+  const store = new Store({ clock: new VirtualClock(), log: (message) => troubles.push(message) });
+  const told: number[] = [];
+  store.subscribe('configmaps', () => {
+    throw new Error('boom');
+  });
+  store.subscribe('configmaps', ({ revision }) => told.push(revision));
+  expect(store.put('configmaps', 'n/a', object('a')).revision).toBe(1);
+  expect(told).toEqual([1]);
+  expect(troubles).toEqual(['a listener failed on revision 1: boom']);
 });

@@ -28,8 +28,8 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly history?: HistoryOptions;
   readonly storage?: Storage;
-  /** The revision the store starts counting after, when nothing was stored before. Default 0. */
-  readonly firstRevision?: number;
+  /** Hears what went wrong after a write was done. Default: nobody. */
+  readonly log?: (message: string) => void;
 }
 
 /** The revision asked for has been compacted away. */
@@ -54,6 +54,7 @@ export class Store {
   readonly #storage: Storage;
   readonly #limit: number;
   readonly #minAgeMs: number;
+  readonly #trouble: (message: string) => void;
   readonly #tables = new Map<string, Table>();
   readonly #listeners = new Map<string, Set<(change: Change) => void>>();
   readonly #observers = new Set<(change: Change) => void>();
@@ -68,10 +69,19 @@ export class Store {
     this.#storage = options.storage ?? memoryStorage;
     this.#limit = options.history?.limit ?? 5_000;
     this.#minAgeMs = options.history?.minAgeMs ?? 300_000;
-    const state = this.#storage.load();
-    this.#revision = Math.max(state.revision, options.firstRevision ?? 0);
-    this.#compactedRevision = state.compactedRevision;
-    for (const { revision, type, storageId, key, object, time } of state.changes) {
+    this.#trouble = options.log ?? (() => undefined);
+    try {
+      ({ revision: this.#revision, compactedRevision: this.#compactedRevision } = this.#restore());
+    } catch (error) {
+      // Nobody gets this store, so nobody could close what it opened.
+      this.#storage.close();
+      throw error;
+    }
+  }
+
+  #restore(): { revision: number; compactedRevision: number } {
+    const { revision: last, compactedRevision, changes } = this.#storage.load();
+    for (const { revision, type, storageId, key, object, time } of changes) {
       const table = this.#table(storageId);
       const previous = table.get(key);
       const entry = new Entry(key, object, revision);
@@ -79,9 +89,9 @@ export class Store {
       else table.set(entry);
       previous?.archive();
       if (type === 'DELETED') entry.archive();
-      if (revision > this.#compactedRevision) this.#log.push({ revision, type, storageId, entry, previous, time });
-      this.#revision = Math.max(this.#revision, revision);
+      if (revision > compactedRevision) this.#log.push({ revision, type, storageId, entry, previous, time });
     }
+    return { revision: last, compactedRevision };
   }
 
   /** The revision of the last write. */
@@ -203,15 +213,23 @@ export class Store {
     apply();
     this.#revision = revision;
     this.#log.push(change);
-    this.#forget(time);
     try {
       for (const observer of this.#observers) observer(change);
     } finally {
       // Whatever an observer throws, watchers must not miss what has happened.
-      const listeners = this.#listeners.get(storageId);
-      if (listeners) for (const listener of listeners) listener(change);
+      for (const listener of this.#listeners.get(storageId) ?? []) this.#tell(listener, change);
       change.previous?.archive();
       if (type === 'DELETED') entry.archive();
+      this.#forget(time);
+    }
+  }
+
+  /** The write is done: a listener that fails keeps neither the others from hearing nor the writer from the answer. */
+  #tell(listener: (change: Change) => void, change: Change): void {
+    try {
+      listener(change);
+    } catch (error) {
+      this.#trouble(`a listener failed on revision ${change.revision}: ${(error as Error).message}`);
     }
   }
 
@@ -225,7 +243,13 @@ export class Store {
     if (start === this.#logStart) return;
     this.#compactedRevision = this.#log[start - 1]!.revision;
     this.#logStart = start;
-    if (this.#trimArray()) this.#storage.compact(this.#compactedRevision);
+    if (!this.#trimArray()) return;
+    try {
+      this.#storage.compact(this.#compactedRevision);
+    } catch (error) {
+      // On a full disk, say. More is kept than need be; the next time it goes with the rest.
+      this.#trouble(`history could not be compacted: ${(error as Error).message}`);
+    }
   }
 
   #trimArray(): boolean {
