@@ -6,7 +6,7 @@ import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { loadCel } from './cel/late-cel.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { guardedClock, systemClock, type Clock } from './clock.ts';
 import { createPki } from './cluster-pki.ts';
 import {
   startControllers,
@@ -36,6 +36,8 @@ export interface ClusterOptions {
   readonly port?: number;
   /** Default `127.0.0.1`. */
   readonly host?: string;
+  /** Names clients may call the server by, besides `host`, `localhost` and the other names of this machine. */
+  readonly allowedHosts?: readonly string[];
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
   /** Default: the randomness of the machine. */
@@ -66,7 +68,7 @@ export interface ClusterOptions {
   readonly podStage?: ControllersOptions['podStage'];
   /** How long a namespace stays before its content is deleted. Default 0. */
   readonly namespaceDeletionDelayMs?: number;
-  /** Hears what controllers could not do. Default: nobody. */
+  /** Hears what controllers could not do, and what failed outside of any request. Default: nobody. */
   readonly log?: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly faults?: readonly FaultRule[];
   readonly history?: HistoryOptions;
@@ -122,7 +124,8 @@ const controllerUser: UserInfo = {
 
 /** Starts a cluster in this process. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const clock = options.clock ?? systemClock;
+  const log = quietly(options.log);
+  const clock = guardedClock(options.clock ?? systemClock, (error) => log(`a timer failed: ${textOf(error)}`));
   const random = options.random ?? systemRandom;
   const manifests = await readManifests([...(options.crds ?? []), ...(options.manifests ?? [])]);
   // Whatever fails from here on, a data directory is free again and no controller goes on.
@@ -131,6 +134,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const kept = options.dataDir ? await openDataDir(options.dataDir, options.durability ?? 'process') : undefined;
   const store = new Store({
     clock,
+    log,
     ...(options.history ? { history: options.history } : {}),
     ...(kept ? { storage: kept.storage } : {}),
   });
@@ -173,7 +177,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   let listener: Listener | undefined;
   if (options.port !== undefined) {
     const material = pki && { cert: pki.server.certificate, key: pki.server.key, clientCa: pki.ca };
-    listener = await listen(server, { port: options.port, host, ...(material ? { tls: material } : {}) });
+    listener = await listen(server, {
+      port: options.port,
+      host,
+      log,
+      ...(material ? { tls: material } : {}),
+      ...(options.allowedHosts ? { allowedHosts: options.allowedHosts } : {}),
+    });
     starting.defer(() => listener?.close());
   }
   const transport = inProcessTransport(server);
@@ -190,7 +200,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     mode,
     rootCa: pki?.ca ?? '',
     serviceAccountTokens: auth.serviceAccountTokens,
-    ...(options.log ? { log: options.log } : {}),
+    log,
     ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
     ...(options.podStage ? { podStage: options.podStage } : {}),
     ...(options.namespaceDeletionDelayMs === undefined
@@ -235,6 +245,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** A log that fails must not take the cluster with it. */
+function quietly(log: ClusterOptions['log']): NonNullable<ClusterOptions['log']> {
+  return (message, fields) => {
+    try {
+      log?.(message, fields);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** Loaded only when asked for: most clusters live in memory. */

@@ -51,8 +51,10 @@ export interface ApiResponse {
 }
 
 export interface StreamSink {
-  /** False means: the receiver is behind, its queue grows. */
+  /** False means: the receiver is behind. Who writes had better wait for {@link onceDrained}. */
   write(chunk: Uint8Array): boolean;
+  /** Calls back once when the receiver has caught up. Without it the receiver is never behind. */
+  onceDrained?(resume: () => void): void;
   /** Takes the events of a watch as they are stored, instead of `write`. What it is given is shared and must not be changed. */
   event?(type: string, object: ApiObject): void;
   end(): void;
@@ -138,6 +140,7 @@ export class ApiServer {
       this.#streams.add(end);
       running.inner = start({
         write: (chunk) => sink.write(chunk),
+        ...(sink.onceDrained ? { onceDrained: (resume) => sink.onceDrained!(resume) } : {}),
         ...(sink.event ? { event: (type, object) => sink.event!(type, object) } : {}),
         end() {
           forget();

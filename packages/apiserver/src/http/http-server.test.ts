@@ -72,7 +72,7 @@ describe('over HTTP', () => {
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
         socket.write(
-          'GET /api/v1/namespaces/default/pods/p/exec HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+          'GET /api/v1/namespaces/default/pods/p/exec HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
         );
       });
       let received = '';

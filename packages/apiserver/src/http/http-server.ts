@@ -1,19 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { ApiError } from '../api-error.ts';
+import { mediaType, unsupportedMediaType } from '../schema/decode.ts';
 import type { ApiRequest, ApiServer } from '../server.ts';
 import { bodyLimit, tooLarge } from './body-limit.ts';
+import { foreignRequests } from './foreign-request.ts';
 import { notImplemented } from './misses.ts';
 import { nodeHttp, nodeHttps } from './node-http.ts';
 import { renderStatus } from './render.ts';
 import { nodeCrypto } from '../node-crypto.ts';
 
-const watchQueueLimit = 16 * 1024 * 1024;
+/** Bytes that wait for the reader of a watch; with more, the watch itself waits. */
+const watchQueueLimit = 1024 * 1024;
 const discardLimit = 64 * 1024 * 1024;
-
-const noUpgradeBody = JSON.stringify(notImplemented('streaming (exec, attach, port-forward)').status);
-const noUpgrade = `HTTP/1.1 501 Not Implemented\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(noUpgradeBody)}\r\n\r\n${noUpgradeBody}`;
+/** The real server gives a request a minute too. */
+const usualRequestTimeoutMs = 60_000;
 
 export interface TlsMaterial {
   /** PEM. */
@@ -27,7 +30,15 @@ export interface HttpOptions {
   readonly port: number;
   readonly host: string;
   readonly tls?: TlsMaterial;
+  /** Names the server may be called by, besides those of this machine and `host`. */
+  readonly allowedHosts?: readonly string[];
+  /** How long a request may take to arrive. Default one minute. */
+  readonly requestTimeoutMs?: number;
+  /** Hears what went wrong outside of any request. */
+  readonly log?: (message: string) => void;
 }
+
+type Refuse = ReturnType<typeof foreignRequests>;
 
 export interface Listener {
   readonly url: string;
@@ -36,22 +47,29 @@ export interface Listener {
 }
 
 /** Serves an `ApiServer` over HTTP or HTTPS. */
-export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): Promise<Listener> {
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(api, request, response);
-  const options = { keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 60_000 };
+export async function listen(api: ApiServer, options: HttpOptions): Promise<Listener> {
+  const { port, host, tls, allowedHosts = [], requestTimeoutMs = usualRequestTimeoutMs } = options;
+  const refuse = foreignRequests({ host, tls: tls !== undefined, allowedHosts });
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(api, refuse, request, response);
+  const limits = {
+    keepAliveTimeout: 65_000,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(10_000, requestTimeoutMs),
+  };
   const server: Server = tls
     ? nodeHttps().createServer(
         {
-          ...options,
+          ...limits,
           cert: tls.cert,
           key: tls.key,
           ...(tls.clientCa ? { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false } : {}),
         },
         onRequest,
       )
-    : nodeHttp().createServer(options, onRequest);
+    : nodeHttp().createServer(limits, onRequest);
   // Without a listener Node would drop exec and port-forward requests without a word.
-  server.on('upgrade', (_request, socket) => socket.end(noUpgrade));
+  server.on('upgrade', ({ headers }, socket: Duplex) => refuseUpgrade(socket, refuse(headers)));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -59,6 +77,8 @@ export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): 
       resolve();
     });
   });
+  // A connection that cannot be accepted (no file descriptors left) is no reason to end.
+  server.on('error', (error) => options.log?.(`the listener of the API server: ${error.message}`));
   const address = server.address() as AddressInfo;
   const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
@@ -72,33 +92,73 @@ export async function listen(api: ApiServer, { port, host, tls }: HttpOptions): 
   };
 }
 
-async function serve(api: ApiServer, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+/** Nothing is streamed here. The socket is no longer watched over by Node: a reset would be an error nobody hears. */
+function refuseUpgrade(socket: Duplex, foreign: ApiError | undefined): void {
+  socket.on('error', () => socket.destroy());
+  const { status } = foreign ?? notImplemented('streaming (exec, attach, port-forward)');
+  const body = JSON.stringify(status);
+  const head = [
+    `HTTP/1.1 ${status.code} ${foreign ? 'Forbidden' : 'Not Implemented'}`,
+    'content-type: application/json',
+    'connection: close',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Answers one request. Never rejects: what cannot be answered ends its own connection and nothing else. */
+async function serve(
+  api: ApiServer,
+  refuse: Refuse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  outgoing.on('error', () => undefined);
   try {
-    const body = await bodyOf(incoming);
-    const request: ApiRequest = {
-      method: incoming.method ?? 'GET',
-      path: incoming.url ?? '/',
-      headers: incoming.headers,
-      ...(body ? { body } : {}),
-      ...certificateOf(incoming),
-    };
-    const response = await api.handle(request);
-    if (response.stream) {
-      stream(response.status, response.headers, response.stream, outgoing);
-      return;
-    }
-    const bytes = response.body ?? Buffer.alloc(0);
-    outgoing.writeHead(response.status, { ...response.headers, 'content-length': String(bytes.length) });
-    outgoing.end(incoming.method === 'HEAD' ? undefined : bytes);
+    await answer(api, refuse, incoming, outgoing);
   } catch (error) {
-    if (error instanceof ApiError && !outgoing.headersSent) {
+    try {
+      if (!(error instanceof ApiError) || outgoing.headersSent) throw error;
       const { status, headers, body } = renderStatus(error.status, error.headers);
       outgoing.writeHead(status, { ...headers, 'content-length': String(body!.length) });
       outgoing.end(body);
-      return;
+    } catch {
+      outgoing.destroy();
     }
-    outgoing.destroy();
   }
+}
+
+async function answer(
+  api: ApiServer,
+  refuse: Refuse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const foreign = refuse(incoming.headers);
+  if (foreign) {
+    incoming.resume();
+    throw foreign;
+  }
+  const body = await bodyOf(incoming);
+  // The real server takes a body without a type for JSON. So could a web page send it, without asking anyone first.
+  if (body?.length && mediaType(incoming.headers['content-type']) === '') {
+    throw unsupportedMediaType(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
+  }
+  const request: ApiRequest = {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: incoming.headers,
+    ...(body ? { body } : {}),
+    ...certificateOf(incoming),
+  };
+  const response = await api.handle(request);
+  if (response.stream) {
+    stream(response.status, response.headers, response.stream, outgoing);
+    return;
+  }
+  const bytes = response.body ?? Buffer.alloc(0);
+  outgoing.writeHead(response.status, { ...response.headers, 'content-length': String(bytes.length) });
+  outgoing.end(incoming.method === 'HEAD' ? undefined : bytes);
 }
 
 function stream(
@@ -107,16 +167,14 @@ function stream(
   start: NonNullable<Awaited<ReturnType<ApiServer['handle']>>['stream']>,
   outgoing: ServerResponse,
 ): void {
-  outgoing.on('error', () => undefined);
   outgoing.writeHead(status, headers);
   outgoing.flushHeaders();
   const running = start({
     write(chunk) {
-      const keepsUp = outgoing.write(chunk);
-      // A client that does not read would make the queue grow for ever; it can resume from its last version.
-      if (!keepsUp && outgoing.writableLength > watchQueueLimit) outgoing.destroy();
-      return keepsUp;
+      outgoing.write(chunk);
+      return outgoing.writableLength <= watchQueueLimit;
     },
+    onceDrained: (resume) => outgoing.once('drain', resume),
     end: () => outgoing.end(),
     fail: () => outgoing.destroy(),
   });

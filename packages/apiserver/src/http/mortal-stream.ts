@@ -42,6 +42,7 @@ export function mortalStream(
           if (left <= 0) die();
           return more;
         },
+        ...(sink.onceDrained ? { onceDrained: sink.onceDrained.bind(sink) } : {}),
         end() {
           if (dead) return;
           dead = true;

@@ -37,6 +37,13 @@ export async function watch(core: Core, request: ResourceRequest, forced = false
   };
 }
 
+/** What is there at a revision, and how much of it has been sent. */
+interface InitialState {
+  readonly entries: readonly Entry[];
+  readonly revision: number;
+  next: number;
+}
+
 class Watcher {
   readonly #core: Core;
   readonly #resource: Resource;
@@ -47,6 +54,12 @@ class Watcher {
   readonly #timers: { end?: Timer; bookmark?: Timer } = {};
   #unsubscribe: (() => void) | undefined;
   #closed = false;
+  /** What was there when the watch began and has not been sent yet. */
+  #state: InitialState | undefined;
+  /** Changes up to this revision have been sent, or are none of this watch's business. */
+  #sentUpTo = 0;
+  /** The receiver does not keep up: changes stay in the log of the store until it has. */
+  #behind = false;
   /** Events wait here in order while a conversion is under way. */
   #tail: Promise<void> | undefined;
   #deadline = Infinity;
@@ -73,19 +86,15 @@ class Watcher {
     const timeoutMs = timeoutSeconds ? timeoutSeconds * 1000 : shortestDefaultMs * (1 + random.next());
     this.#deadline = clock.now() + timeoutMs;
     this.#timers.end = clock.schedule(timeoutMs, () => this.#end());
-    const initial = sendInitialEvents ?? revision === 0;
-    try {
-      if (initial) this.#sendState(revision);
-      else if (revision > 0) this.#replay(revision);
-    } catch (error) {
-      if (!(error instanceof RevisionCompacted)) throw error;
-      this.#write(this.#encoder.error(tooOld(error).status));
-      this.#end();
-      return;
-    }
+    this.#sentUpTo = Math.max(revision, 0);
+    if (sendInitialEvents ?? revision === 0) {
+      this.#state = { entries: this.#present(), next: 0, revision: Math.max(store.revision, revision) };
+      this.#sentUpTo = this.#state.revision;
+    } else if (revision <= 0) this.#sentUpTo = store.revision;
+    this.#catchUp();
     if (this.#closed) return;
     this.#unsubscribe = store.subscribe(this.#resource.storageId, (change) => {
-      if (change.revision > revision) this.#deliver(change);
+      if (!this.#behind && change.revision > this.#sentUpTo) this.#deliver(change);
     });
     if (allowWatchBookmarks) this.#scheduleBookmark();
   }
@@ -104,29 +113,43 @@ class Watcher {
     this.#sink.end();
   }
 
-  #sendState(revision: number): void {
-    const { store } = this.#core;
-    const { sendInitialEvents, allowWatchBookmarks } = this.#options;
-    const { key, namespace } = this.#selection;
-    const pinned = key === undefined ? undefined : store.get(this.#resource.storageId, key);
-    const entries = key === undefined ? store.list(this.#resource.storageId, namespace) : pinned ? [pinned] : [];
-    for (const entry of entries) {
-      this.#send(this.#ifMatching(entry, () => this.#encoder.event('ADDED', entry)));
-      if (this.#closed) return;
-    }
-    if (sendInitialEvents && allowWatchBookmarks) {
-      this.#send(this.#encoder.bookmark(Math.max(store.revision, revision), true));
+  /** Sends what the receiver has not been sent, as far as it keeps up. */
+  #catchUp(): void {
+    try {
+      if (this.#state) this.#sendState(this.#state);
+      if (this.#state || this.#behind || this.#closed) return;
+      for (const change of this.#core.store.changesSince(this.#resource.storageId, this.#sentUpTo)) {
+        this.#deliver(change);
+        if (this.#behind || this.#closed) return;
+      }
+    } catch (error) {
+      if (!(error instanceof RevisionCompacted)) throw error;
+      this.#write(this.#encoder.error(tooOld(error).status));
+      this.#end();
     }
   }
 
-  #replay(revision: number): void {
-    for (const change of this.#core.store.changesSince(this.#resource.storageId, revision)) {
-      this.#deliver(change);
-      if (this.#closed) return;
+  #present(): readonly Entry[] {
+    const { store } = this.#core;
+    const { key, namespace } = this.#selection;
+    if (key === undefined) return store.list(this.#resource.storageId, namespace);
+    const pinned = store.get(this.#resource.storageId, key);
+    return pinned ? [pinned] : [];
+  }
+
+  #sendState(state: InitialState): void {
+    const { sendInitialEvents, allowWatchBookmarks } = this.#options;
+    while (state.next < state.entries.length) {
+      if (this.#behind || this.#closed) return;
+      const entry = state.entries[state.next++]!;
+      this.#send(this.#ifMatching(entry, () => this.#encoder.event('ADDED', entry)));
     }
+    this.#state = undefined;
+    if (sendInitialEvents && allowWatchBookmarks) this.#send(this.#encoder.bookmark(state.revision, true));
   }
 
   #deliver(change: Change): void {
+    this.#sentUpTo = change.revision;
     const { key, namespace } = this.#selection;
     if (key !== undefined ? change.entry.key !== key : namespace && namespaceOfKey(change.entry.key) !== namespace)
       return;
@@ -190,12 +213,20 @@ class Watcher {
     if (this.#closed) return;
     try {
       if (line instanceof SharedEvent) this.#sink.event!(line.type, line.object);
-      else this.#sink.write(line);
+      else if (!this.#sink.write(line) && this.#sink.onceDrained && !this.#behind) {
+        this.#behind = true;
+        this.#sink.onceDrained(() => this.#resume());
+      }
     } catch (error) {
       // A receiver that fails must not make the write fail it was being told about.
       this.close();
       this.#sink.fail?.(error as Error);
     }
+  }
+
+  #resume(): void {
+    this.#behind = false;
+    if (!this.#closed) this.#catchUp();
   }
 
   #scheduleBookmark(): void {
@@ -205,7 +236,8 @@ class Watcher {
     const at = beforeEnd > now ? Math.min(now + bookmarkEveryMs, beforeEnd) : now + bookmarkEveryMs;
     if (at >= this.#deadline) return;
     this.#timers.bookmark = clock.schedule(at - now, () => {
-      this.#send(this.#encoder.bookmark(store.revision, false));
+      // A bookmark says that nothing up to it is still to come.
+      if (!this.#behind && !this.#state) this.#send(this.#encoder.bookmark(store.revision, false));
       if (!this.#closed) this.#scheduleBookmark();
     });
   }

@@ -38,23 +38,23 @@ it('bytes that are no HTTP get an answer or an end, and harm nobody', async () =
     '\0\0\0\0',
     'GET  HTTP/1.1\r\n\r\n',
     'GET / HTTP/9.9\r\n\r\n',
-    'GET /\0 HTTP/1.1\r\nhost: x\r\n\r\n',
-    `GET ${'/'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
-    `GET / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`,
-    `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
-    `POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: -5\r\n\r\n`,
-    `POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n`,
-    `POST ${maps} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
+    'GET /\0 HTTP/1.1\r\nhost: localhost\r\n\r\n',
+    `GET ${'/'.repeat(20_000)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+    `GET / HTTP/1.1\r\nhost: localhost\r\n${'a: b\r\n'.repeat(5_000)}\r\n`,
+    `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+    `POST ${maps} HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n`,
+    `POST ${maps} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n`,
+    `POST ${maps} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   ]) {
     await exchange(bytes, answered);
   }
-  expect(await exchange('GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toContain('200 OK');
+  expect(await exchange('GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')).toContain('200 OK');
 });
 
 it('a body over the limit is refused with a Status, also when it comes in pieces of unknown number', async () => {
   const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-  const head = `POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+  const head = `POST ${maps} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
   const text = await exchange(`${head}${piece.repeat(64)}0\r\n\r\n`, (so) => so.includes('"code":413'));
   expect(text).toContain('413 ');
   expect(text).toContain('"reason":"RequestEntityTooLarge"');
@@ -67,7 +67,7 @@ it('a request that never ends does not keep the server from stopping', async () 
   await new Promise<void>((resolve) => {
     socket.once('connect', resolve);
   });
-  socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{`);
+  socket.write(`POST ${maps} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{`);
   const closed = new Promise((resolve) => {
     socket.once('close', resolve);
   });
@@ -84,7 +84,7 @@ it('1 000 idle watchers and a slow one keep memory within bounds', { timeout: 12
       const socket = connect(port, '127.0.0.1');
       socket.once('error', reject);
       socket.once('data', () => resolve(socket));
-      socket.write(`GET ${maps}?watch=true&labelSelector=nobody%3Dhere HTTP/1.1\r\nhost: x\r\n\r\n`);
+      socket.write(`GET ${maps}?watch=true&labelSelector=nobody%3Dhere HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     });
   collect();
   const before = process.memoryUsage();
@@ -93,7 +93,7 @@ it('1 000 idle watchers and a slow one keep memory within bounds', { timeout: 12
   }
   const slow = connect(port, '127.0.0.1');
   slow.on('error', () => undefined);
-  slow.write(`GET ${maps}?watch=true HTTP/1.1\r\nhost: x\r\n\r\n`);
+  slow.write(`GET ${maps}?watch=true HTTP/1.1\r\nhost: localhost\r\n\r\n`);
   await new Promise<void>((resolve) => {
     slow.once('readable', resolve);
   });
