@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCluster, type Cluster } from './cluster.ts';
@@ -177,34 +176,4 @@ it('deep nesting is refused, not followed into the ground', async () => {
     const answer = await client.send(method, to, deep, { 'content-type': type });
     expect(answer.status).toBe(400);
   }
-});
-
-it('a watcher that does not read is cut off before its queue is without bounds', { timeout: 30_000 }, async () => {
-  const { port } = new URL(cluster.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  const closed = new Promise<void>((resolve) => {
-    socket.once('close', () => resolve());
-  });
-  socket.on('error', () => undefined);
-  await new Promise<void>((resolve) => {
-    socket.once('connect', () => resolve());
-  });
-  socket.write('GET /api/v1/namespaces/default/configmaps?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n');
-  await new Promise<void>((resolve) => {
-    socket.once('readable', () => resolve());
-  });
-  socket.pause();
-  const client = testClient(cluster);
-  const to = '/api/v1/namespaces/default/configmaps';
-  const big = 'x'.repeat(900_000);
-  await client.post(to, configMap('big', { big }));
-  for (let round = 0; round < 40; round += 1) {
-    await client.merge(`${to}/big`, { data: { round: String(round) } });
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-  socket.resume();
-  await closed;
-  expect((await client.delete(`${to}/big`)).status).toBe(200);
 });

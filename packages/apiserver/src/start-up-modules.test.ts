@@ -24,6 +24,7 @@ it('a cluster starts without what it may never need', { timeout: 30_000 }, async
   const late = [
     /node_modules\/yaml\//,
     /@marcbachmann\/cel-js/,
+    /node_modules\/re2js\//,
     /@peculiar\/x509/,
     /reflect-metadata/,
     /src\/generated\/descriptions\.ts$/,

@@ -35,7 +35,9 @@ function messageOf(conflicts: readonly Conflict[]): string {
   const byManager = new Map<string, string[]>();
   for (const { manager, path } of conflicts) {
     const name = printManager(manager);
-    byManager.set(name, [...(byManager.get(name) ?? []), `- ${printPath(path)}`]);
+    const paths = byManager.get(name);
+    if (paths) paths.push(`- ${printPath(path)}`);
+    else byManager.set(name, [`- ${printPath(path)}`]);
   }
   const lines = [...byManager].flatMap(([name, paths]) => [`conflicts with ${name}:`, ...paths]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;

@@ -148,11 +148,11 @@ function collect(value: Json, type: FieldType, path: string[], into: FieldSetBui
       if (list.relation === 'atomic') return into.insert(path);
       if (!Array.isArray(value)) return;
       const elements = value.map((item) => elementOf(list, item));
+      const shared = repeatedAmong(elements);
       for (const [index, element] of elements.entries()) {
         path.push(element);
         // Elements that share a name are owned as one, without their fields.
-        const unique = elements.indexOf(element) === elements.lastIndexOf(element);
-        if (unique) collect(value[index] as Json, list.elementType, path, into);
+        if (!shared.has(element)) collect(value[index] as Json, list.elementType, path, into);
         into.insert(path);
         path.pop();
       }
@@ -161,6 +161,16 @@ function collect(value: Json, type: FieldType, path: string[], into: FieldSetBui
     default:
       into.insert(path);
   }
+}
+
+function repeatedAmong(elements: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const element of elements) {
+    if (seen.has(element)) repeated.add(element);
+    else seen.add(element);
+  }
+  return repeated;
 }
 
 /** `base` with everything `config` says laid over it. Nothing is removed. */

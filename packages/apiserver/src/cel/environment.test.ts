@@ -119,3 +119,26 @@ describe('rules that do not compile', () => {
     expect(compileRule(rule, { variables }).error).toMatch(/^compilation failed: ERROR: <input>:1:/);
   });
 });
+
+it('loops within loops are stopped as the real server stops them, also where a quantifier forgives errors', () => {
+  const list = Array.from({ length: 300 }, (_, index) => index);
+  for (const text of [
+    'l.all(x, l.all(y, l.all(z, x + y + z >= 0)))',
+    'l.exists(x, l.exists(y, l.exists(z, x + y + z < 0)))',
+    'l.map(x, l.map(y, l.filter(z, z > 0))).size() > 0',
+    'l.exists_one(x, l.all(y, l.all(z, true)))',
+  ]) {
+    const rule = compileRule(text, { variables: { l: { type: 'array', items: { type: 'integer' } } } });
+    expect(() => rule.evaluate({ l: list })).toThrow('operation cancelled: actual cost limit exceeded');
+    expect(typeof rule.evaluate({ l: [1, 2, 3] })).toBe('boolean');
+  }
+});
+
+it('matches takes linear time on a text made to keep others busy for ever', () => {
+  const rule = compileRule("s.matches('(a+)+$') || [s].exists(t, t.matches('(a|aa)+$'))", {
+    variables: { s: { type: 'string' } },
+  });
+  expect(rule.evaluate({ s: `${'a'.repeat(100_000)}!` })).toBe(false);
+  expect(rule.evaluate({ s: 'aaa' })).toBe(true);
+  expect(compileRule("s.matches('[')", { variables: { s: { type: 'string' } } }).error).toBeUndefined();
+});

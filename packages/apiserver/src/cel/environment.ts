@@ -4,7 +4,9 @@ import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 import { compileErrorText, placedText } from './compile-errors.ts';
 import { undefinedField } from './has-arguments.ts';
+import { meterComprehension, withinBudget } from './budget.ts';
 import { registerLibraries } from './libraries.ts';
+import { linearMatches } from './string-library.ts';
 import { dynamic, TypeRegistry, type CelType, type SharedValues } from './value-types.ts';
 
 /** What a variable is: anything, a value described by a schema, or such a value that may be missing. */
@@ -115,6 +117,7 @@ function compileIn(
   }
   const uses = identifiers(parsed.ast);
   const compares = comparesValues(parsed.ast);
+  const evaluated = bounded(environment, text, parsed);
   return {
     uses,
     ast: parsed.ast,
@@ -128,9 +131,26 @@ function compileIn(
           context[name] = value === undefined ? Optional.none() : Optional.of(type.convert(value as Json, shared));
         else context[name] = type.convert((value ?? null) as Json, shared);
       }
-      return parsed(context) as unknown;
+      return withinBudget(() => evaluated(context) as unknown);
     },
   };
+}
+
+/**
+ * The expression as it is evaluated: loops count their steps, and `matches` takes linear time. It is parsed once more, because what
+ * is said about an expression is said about it as it was written.
+ */
+function bounded(environment: Environment, text: string, written: ParseResult): ParseResult {
+  const parsed = environment.parse(text);
+  let changed = false;
+  visitNodes(parsed.ast, (node) => {
+    if (node.op === 'rcall' && node.args[0] === 'matches') {
+      (node.args as unknown as [string])[0] = linearMatches;
+      changed = true;
+    }
+    if (meterComprehension(node)) changed = true;
+  });
+  return changed && parsed.check().valid ? parsed : written;
 }
 
 const comparingFunctions = new Set(['distinct', 'indexOf', 'lastIndexOf', 'contains', 'equivalent', 'intersects']);

@@ -37,7 +37,10 @@ export function registerLists(environment: Environment): void {
 
   environment.registerType('SetsNamespace', { ctor: SetsNamespace, fields: {} });
   environment.registerConstant('sets', 'SetsNamespace', new SetsNamespace());
-  const contains = (list: unknown[], part: unknown[]): boolean => part.every((item) => list.includes(item));
+  const contains = (list: unknown[], part: unknown[]): boolean => {
+    const members = new Set(list);
+    return part.every((item) => members.has(item));
+  };
   define('SetsNamespace.contains(list, list): bool', (_: unknown, list: unknown[], part: unknown[]) =>
     contains(list, part),
   );
@@ -45,9 +48,10 @@ export function registerLists(environment: Environment): void {
     'SetsNamespace.equivalent(list, list): bool',
     (_: unknown, left: unknown[], right: unknown[]) => contains(left, right) && contains(right, left),
   );
-  define('SetsNamespace.intersects(list, list): bool', (_: unknown, left: unknown[], right: unknown[]) =>
-    left.some((item) => right.includes(item)),
-  );
+  define('SetsNamespace.intersects(list, list): bool', (_: unknown, left: unknown[], right: unknown[]) => {
+    const members = new Set(right);
+    return left.some((item) => members.has(item));
+  });
 
   environment.registerType('MathNamespace', { ctor: MathNamespace, fields: {} });
   environment.registerConstant('math', 'MathNamespace', new MathNamespace());

@@ -18,6 +18,20 @@ it.each([
   expect(compileRe2(pattern).test(text)).toBe(expected);
 });
 
+it.each([
+  ['(a+)+$', `${'a'.repeat(200_000)}!`],
+  ['(x+x+)+y', 'x'.repeat(200_000)],
+  [String.raw`^(\d+\.?\d*)+s$`, '1'.repeat(200_000)],
+  ['(a|aa)+$', `${'a'.repeat(200_000)}!`],
+  ['(.*a){20}$', 'a'.repeat(20_000) + 'b'],
+])('%s comes to an end on a text made to keep others busy for ever', (pattern, text) => {
+  expect(compileRe2(pattern).test(text)).toBe(false);
+});
+
+it('refuses patterns that would grow beyond bounds', () => {
+  expect(() => compileRe2('((a{100}){100}){100}')).toThrow('invalid repeat count');
+});
+
 it.each(['(?=a)', '(?<!a)b', String.raw`(a)\1`, '[a', '(a', 'a**'])('refuses %s', (pattern) => {
   expect(() => compileRe2(pattern)).toThrow(/^error parsing regexp: /);
 });

@@ -3,6 +3,9 @@ import { compileRe2 } from './re2.ts';
 
 class StringsNamespace {}
 
+/** The name `matches` is evaluated under: the one of the language's library backtracks. Nobody can write it. */
+export const linearMatches = '@matches';
+
 /** The strings extension (what the language does not already have) and Kubernetes' regular expressions. */
 export function registerStrings(environment: Environment): void {
   const define = (signature: string, handler: (...values: never[]) => unknown): void => {
@@ -33,7 +36,14 @@ export function registerStrings(environment: Environment): void {
     return result + rest;
   });
   define('string.reverse(): string', (text: string) => Array.from(text).toReversed().join(''));
-  define('string.find(string): string', (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? '');
+  environment.registerFunction({
+    name: linearMatches,
+    receiverType: 'string',
+    returnType: 'bool',
+    params: [{ name: 'pattern', type: 'string' }],
+    handler: (text: string, pattern: string) => compileRe2(pattern).test(text),
+  });
+  define('string.find(string): string', (text: string, pattern: string) => compileRe2(pattern).find(text) ?? '');
   define('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern, -1n));
   define('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
     findAll(text, pattern, limit),
@@ -45,8 +55,7 @@ export function registerStrings(environment: Environment): void {
 }
 
 function findAll(text: string, pattern: string, limit: bigint): string[] {
-  const found = [...text.matchAll(compileRe2(pattern, 'g'))].map((match) => match[0]);
-  return limit < 0n ? found : found.slice(0, Number(limit));
+  return compileRe2(pattern).findAll(text, limit < 0n ? Infinity : Number(limit));
 }
 
 /** `'%d of %s'.format([1, 'x'])`. */

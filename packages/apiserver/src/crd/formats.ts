@@ -86,7 +86,7 @@ function isDateTime(value: string): boolean {
 /** `1h30m`, and the looser `3 weeks` the real server takes as well. */
 function isDuration(value: string): boolean {
   return (
-    /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(value) ||
+    /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(value) ||
     /^(?:\d+\s*(?:ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?))+$/i.test(
       value.trim(),
     )

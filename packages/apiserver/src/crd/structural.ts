@@ -1,6 +1,6 @@
 import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
-import { compileRe2 } from '../cel/re2.ts';
+import { compilePattern } from '../cel/late-cel.ts';
 import { forbiddenField, invalidValue, required } from '../kinds/field-errors.ts';
 import { asObject, asObjects, asText } from '../kinds/json-access.ts';
 import type { JsonObject } from '../object.ts';
@@ -111,7 +111,7 @@ function valueErrors(schema: JsonObject, path: string): FieldError[] {
   const pattern = asText(schema['pattern']);
   if (pattern) {
     try {
-      compileRe2(pattern);
+      compilePattern(pattern);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${why}`));

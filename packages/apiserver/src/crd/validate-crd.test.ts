@@ -101,7 +101,7 @@ describe('a new CRD', () => {
     [
       'a look-ahead in a pattern',
       { type: 'string', pattern: '(?=a)' },
-      `${at}.pattern: Invalid value: "(?=a)": must be a valid regular expression, but isn't: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\`: \`(?=a)\``,
+      `${at}.pattern: Invalid value: "(?=a)": must be a valid regular expression, but isn't: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
     ],
     [
       'properties beside additionalProperties',

@@ -1,6 +1,6 @@
 import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
-import { compileRe2 } from '../cel/re2.ts';
+import { compilePattern } from '../cel/late-cel.ts';
 import { invalidValue, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../kinds/field-errors.ts';
 import { asObject } from '../kinds/json-access.ts';
 import type { Json } from '../object.ts';
@@ -93,7 +93,7 @@ function checkString(value: string, schema: Schema, path: string, errors: FieldE
   if (schema.maxLength !== undefined && length > schema.maxLength) errors.push(tooLong(path, schema.maxLength));
   else if (schema.minLength !== undefined && length < schema.minLength) {
     errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
-  } else if (schema.pattern && !compileRe2(schema.pattern).test(value)) {
+  } else if (schema.pattern && !compilePattern(schema.pattern).test(value)) {
     errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern}'`));
   }
   const { format } = schema;

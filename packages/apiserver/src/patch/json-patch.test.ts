@@ -124,3 +124,26 @@ describe('applyJsonPatch', () => {
     ]);
   });
 });
+
+/** Each operation copies all there is into itself. */
+const doubling = (times: number) =>
+  Array.from({ length: times }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
+
+it('copies of 3 MiB in all are refused, however few operations make them', () => {
+  const start = { a: { text: 'x'.repeat(1_000) } };
+  const copied = applyJsonPatch(start, doubling(10));
+  expect(JSON.stringify(copied).length).toBeGreaterThan(1_000_000);
+  expect(() => applyJsonPatch(start, doubling(12))).toThrow(/the server rejected our request/);
+  expect(() => applyJsonPatch(start, doubling(10_000))).toThrow(/the server rejected our request/);
+  const wide = { a: 'x'.repeat(100_000), list: [] };
+  const copies = (times: number) => Array.from({ length: times }, () => ({ op: 'copy', from: '/a', path: '/list/-' }));
+  expect(applyJsonPatch(wide, copies(31)).list).toHaveLength(31);
+  expect(() => applyJsonPatch(wide, copies(32))).toThrow(/the server rejected our request/);
+});
+
+it('a short patch cannot push a long list around all day', () => {
+  const document = { list: Array.from({ length: 1_000_000 }, () => 0) };
+  const insert = (times: number) => Array.from({ length: times }, () => ({ op: 'add', path: '/list/0', value: 1 }));
+  expect(applyJsonPatch(document, insert(20)).list).toHaveLength(1_000_020);
+  expect(() => applyJsonPatch(document, insert(10_000))).toThrow(/the server rejected our request/);
+});

@@ -12,6 +12,16 @@ export interface JsonPatchOperation {
 }
 
 const maxOperations = 10_000;
+/** Bytes that the `copy` operations of one patch may copy in all. A patch of a few lines can double a value with each of them. */
+const maxCopiedBytes = 3 * 1024 * 1024;
+/** Elements that may make room for others in all. A short patch of a long list moves all of it with each operation. */
+const maxMovedElements = 100_000_000;
+
+/** What the operations of one patch have used up together. */
+interface Effort {
+  copiedBytes: number;
+  movedElements: number;
+}
 
 /** The 422 without details that the real server gives when a patch does not fit the object. */
 export function patchRejected(): ApiError {
@@ -63,9 +73,10 @@ function goKind(value: Json): string {
 /** Applies RFC 6902 operations to a copy of `document`. Throws the 422 of {@link patchRejected} when one does not fit. */
 export function applyJsonPatch<T extends object>(document: T, operations: readonly JsonPatchOperation[]): T {
   let result = structuredClone(document) as unknown as Json;
+  const effort: Effort = { copiedBytes: 0, movedElements: 0 };
   for (const operation of operations) {
     const { op, path, value = null } = operation;
-    if (path !== '') applyOperation(result, operation);
+    if (path !== '') applyOperation(result, operation, effort);
     else if (op === 'replace' && typeof value === 'object' && value !== null) result = structuredClone(value);
     // The whole document can be replaced and tested, nothing else.
     else if (op !== 'test' || !equalJson(result, value)) throw patchRejected();
@@ -73,30 +84,33 @@ export function applyJsonPatch<T extends object>(document: T, operations: readon
   return result as unknown as T;
 }
 
-function applyOperation(document: Json, { op, path, from, value }: JsonPatchOperation): void {
+function applyOperation(document: Json, { op, path, from, value }: JsonPatchOperation, effort: Effort): void {
+  const at = (pointer: string) => locate(document, pointer, effort);
   switch (op) {
     case 'add':
-      return locate(document, path).add(structuredClone(value ?? null));
+      return at(path).add(structuredClone(value ?? null));
     case 'replace':
       // A missing field is simply set, a missing list element is an error.
-      return locate(document, path).set(structuredClone(value ?? null));
+      return at(path).set(structuredClone(value ?? null));
     case 'remove':
-      return locate(document, path).remove();
+      return at(path).remove();
     case 'test': {
-      const found = locate(document, path).get();
+      const found = at(path).get();
       // A field that is not there equals null.
       if (!equalJson(found ?? null, value ?? null)) throw patchRejected();
       return;
     }
     case 'copy': {
-      const found = locate(document, from ?? '').get();
-      return locate(document, path).add(structuredClone(found ?? null));
+      const text = JSON.stringify(at(from ?? '').get() ?? null);
+      effort.copiedBytes += Buffer.byteLength(text);
+      if (effort.copiedBytes > maxCopiedBytes) throw patchRejected();
+      return at(path).add(JSON.parse(text) as Json);
     }
     case 'move': {
-      const source = locate(document, from ?? '');
+      const source = at(from ?? '');
       const found = source.get();
       source.remove();
-      return locate(document, path).add(found ?? null);
+      return at(path).add(found ?? null);
     }
     default:
       throw patchRejected();
@@ -111,7 +125,7 @@ interface Place {
   remove(): void;
 }
 
-function locate(document: Json, pointer: string): Place {
+function locate(document: Json, pointer: string, effort: Effort): Place {
   const tokens = pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
   const last = tokens.pop();
   // A pointer starts with a slash.
@@ -122,7 +136,7 @@ function locate(document: Json, pointer: string): Place {
     if (next === undefined || next === null) throw patchRejected();
     parent = next;
   }
-  if (Array.isArray(parent)) return placeInList(parent, last);
+  if (Array.isArray(parent)) return placeInList(parent, last, effort);
   if (isObject(parent)) return placeInObject(parent, last);
   throw patchRejected();
 }
@@ -156,7 +170,12 @@ function placeInObject(object: JsonObject, key: string): Place {
   };
 }
 
-function placeInList(list: Json[], token: string): Place {
+function placeInList(list: Json[], token: string, effort: Effort): Place {
+  const splice = (index: number, remove: number, ...items: Json[]): void => {
+    effort.movedElements += list.length - index;
+    if (effort.movedElements > maxMovedElements) throw patchRejected();
+    list.splice(index, remove, ...items);
+  };
   const existing = (): number => {
     const index = indexOf(token, list.length - 1);
     if (index === undefined) throw patchRejected();
@@ -174,10 +193,10 @@ function placeInList(list: Json[], token: string): Place {
       }
       const index = indexOf(token, list.length);
       if (index === undefined) throw patchRejected();
-      list.splice(index, 0, value);
+      splice(index, 0, value);
     },
     remove() {
-      list.splice(existing(), 1);
+      splice(existing(), 1);
     },
   };
 }

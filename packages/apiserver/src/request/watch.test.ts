@@ -219,3 +219,69 @@ describe('a watch', () => {
     expect(watch.ended || watch.error !== undefined).toBe(true);
   });
 });
+
+describe('a watch whose reader is slow', () => {
+  /** A reader that takes one line at a time. */
+  async function slowReader(plane: Awaited<ReturnType<typeof prepared>>, query: string) {
+    const { stream } = await plane.cluster.server.handle({ method: 'GET', path: `${path}?${query}`, headers: {} });
+    const lines: string[] = [];
+    let resume: (() => void) | undefined;
+    let ended = false;
+    stream!({
+      write(chunk) {
+        const { type, object } = JSON.parse(Buffer.from(chunk).toString()) as {
+          type: string;
+          object: { code?: number; metadata: { name?: string } };
+        };
+        lines.push(`${type} ${object.code ?? object.metadata.name ?? ''}`.trim());
+        return false;
+      },
+      onceDrained(callback) {
+        resume = callback;
+      },
+      end() {
+        ended = true;
+      },
+    });
+    return {
+      lines,
+      read() {
+        const go = resume;
+        resume = undefined;
+        go?.();
+      },
+      get ended() {
+        return ended;
+      },
+    };
+  }
+
+  it('waits, and then goes on where it was: first with what was there, then with what came since', async () => {
+    await using plane = await prepared();
+    const { client, clock } = plane;
+    await client.post(path, configMap('a'));
+    await client.post(path, configMap('b'));
+    const reader = await slowReader(
+      plane,
+      'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=3600',
+    );
+    await client.post(path, configMap('c'));
+    await client.delete(`${path}/a`);
+    // A bookmark now would say that c and the end of a have been told.
+    await clock.advance(120_000);
+    expect(reader.lines).toEqual(['ADDED a']);
+    for (let round = 0; round < 10; round += 1) reader.read();
+    expect(reader.lines).toEqual(['ADDED a', 'ADDED b', 'BOOKMARK', 'ADDED c', 'DELETED a']);
+  });
+
+  it('is told when what it has missed is kept no more', async () => {
+    await using plane = await prepared();
+    const { client, cluster } = plane;
+    const reader = await slowReader(plane, `watch=1&resourceVersion=${cluster.revision}`);
+    for (const name of ['a', 'b', 'c']) await client.post(path, configMap(name));
+    cluster.compact();
+    reader.read();
+    expect(reader.lines).toEqual(['ADDED a', 'ERROR 410']);
+    expect(reader.ended).toBe(true);
+  });
+});

@@ -3,8 +3,11 @@ import type { Json } from '../object.ts';
 /** Nesting deeper than this is refused. The real server stops at 10 000; nobody writes objects even near this. */
 export const maxDepth = 1_000;
 
-/** Fields named twice are listed up to this many. */
+/** Fields named twice are listed up to this many, as the real server does. */
 const maxDuplicates = 100;
+
+/** Characters of paths whose place is remembered. Below a key of a million characters every field has a path as long. */
+const maxPathText = 4_000_000;
 
 /** Text that is not JSON; the message is Go's. */
 export class JsonSyntaxError extends Error {
@@ -85,10 +88,15 @@ function countKeys(value: Json): number {
   return count;
 }
 
-/** Walks valid JSON text and collects the paths of repeated keys. */
+/** Walks valid JSON text and collects the paths of repeated keys. The paths of many fields are not even made. */
 function findDuplicates(text: string): Required<Omit<ParsedJson, 'value'>> {
   const found = new Set<string>();
   const fieldOrder = new Map<string, number>();
+  let pathText = 0;
+  const remember = (path: string): void => {
+    pathText += path.length;
+    if (pathText <= maxPathText) fieldOrder.set(path, at);
+  };
   let at = 0;
   const skipSpace = (): void => {
     while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at += 1;
@@ -112,10 +120,10 @@ function findDuplicates(text: string): Required<Omit<ParsedJson, 'value'>> {
         }
         const key = readString();
         const childPath = path === '' ? key : `${path}.${key}`;
-        if (!seen.has(key)) fieldOrder.set(childPath, at);
-        else if (!found.has(childPath)) {
+        if (!seen.has(key)) remember(childPath);
+        else if (found.size < maxDuplicates && !found.has(childPath)) {
           found.add(childPath);
-          fieldOrder.set(childPath, at);
+          remember(childPath);
         }
         seen.add(key);
         skipSpace();
@@ -136,7 +144,7 @@ function findDuplicates(text: string): Required<Omit<ParsedJson, 'value'>> {
     else while (at < text.length && !',]} \t\n\r'.includes(text.charAt(at))) at += 1;
   };
   readValue('');
-  return { duplicateFields: [...found].slice(0, maxDuplicates), fieldOrder };
+  return { duplicateFields: [...found], fieldOrder };
 }
 
 function quoted(char: string): string {

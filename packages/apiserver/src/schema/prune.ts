@@ -9,15 +9,28 @@ export interface Pruned<T> {
 }
 
 const maxUnknownFields = 100;
+/** Characters of paths that are reported. Below a key of a million characters every field has a path as long. */
+const maxPathText = 1_000_000;
 const resourceFields = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** Drops fields the schema does not know. Built-ins report them in the order of the document, custom resources sorted. */
 export function pruneUnknown<T extends ApiObject | JsonObject>(object: T, schema: Schema): Pruned<T> {
   const unknownFields: string[] = [];
   const pruned = prune(object as JsonObject, schema, '', unknownFields) as unknown as T;
+  unknownFields.length = countWithin(unknownFields, maxPathText);
   if (schema.definition === undefined) unknownFields.sort();
   else unknownFields.length = Math.min(unknownFields.length, maxUnknownFields);
   return { object: pruned, unknownFields };
+}
+
+/** How many of the texts have not more characters than `most` together. */
+function countWithin(texts: readonly string[], most: number): number {
+  let length = 0;
+  for (const [index, text] of texts.entries()) {
+    length += text.length;
+    if (length > most) return index;
+  }
+  return texts.length;
 }
 
 function prune(value: Json, schema: Schema | undefined, path: string, unknown: string[]): Json {

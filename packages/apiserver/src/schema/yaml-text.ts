@@ -23,6 +23,10 @@ export interface ParsedYaml {
   strictErrors: string[];
 }
 
+const maxAliases = 10_000;
+/** Keys named twice are listed up to this many. */
+const maxRepeatedKeys = 100;
+
 /** Tags of YAML 1.1 that Go's YAML reader leaves as text: times of day, dates, and collections beyond maps and lists. */
 const textInGo = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:set', 'tag:yaml.org,2002:omap']);
 
@@ -51,10 +55,13 @@ export function parseYaml(text: string): ParsedYaml {
 function read(text: string): ParsedYaml {
   guardDepth(text);
   if (!reader) throw new Error('the reader of YAML is not loaded');
+  const lineCounter = new reader.LineCounter();
   const document = reader.parseDocument(text, {
     version: '1.1',
     merge: true,
-    uniqueKeys: true,
+    // It would compare every key with every other one of its map.
+    uniqueKeys: false,
+    lineCounter,
     logLevel: 'silent',
     customTags: (tags) =>
       tags.filter((tag) => {
@@ -62,19 +69,40 @@ function read(text: string): ParsedYaml {
         return !textInGo.has(tag.tag) && tag.format !== 'TIME';
       }),
   });
-  const strictErrors: string[] = [];
-  for (const error of document.errors) {
-    const line = error.linePos?.[0].line ?? 1;
-    if (error.code === 'DUPLICATE_KEY') {
-      const key = /^\s*["']?([^:"'\n]*?)["']?\s*:/.exec(text.slice(error.pos[0]))?.[1] ?? '';
-      strictErrors.push(`  line ${line}: key ${JSON.stringify(key)} already set in map`);
-    } else throw new YamlSyntaxError(`yaml: line ${line}: ${error.message.split('\n')[0]}`);
-  }
+  const [error] = document.errors;
+  if (error) throw new YamlSyntaxError(`yaml: line ${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0]}`);
+  const repeated = repeatedKeys(document, reader).map(
+    ({ key, offset }) => `  line ${lineCounter.linePos(offset).line}: key ${JSON.stringify(key)} already set in map`,
+  );
   const value = toJson(document.toJS({ maxAliasCount: 100 }));
   return {
     value,
-    strictErrors: strictErrors.length === 0 ? [] : [`yaml: unmarshal errors:\n${strictErrors.join('\n')}`],
+    strictErrors: repeated.length === 0 ? [] : [`yaml: unmarshal errors:\n${repeated.join('\n')}`],
   };
+}
+
+/** Keys that stand in their map before. Throws when there are more aliases than the reader can resolve in reasonable time. */
+function repeatedKeys(document: yaml.Document, { visit, isScalar }: typeof yaml): { key: string; offset: number }[] {
+  const repeated: { key: string; offset: number }[] = [];
+  const seen = new Map<unknown, Set<unknown>>();
+  let aliases = 0;
+  visit(document, {
+    Alias() {
+      aliases += 1;
+      if (aliases > maxAliases) throw new YamlSyntaxError('yaml: document contains excessive aliasing');
+    },
+    Pair(_, { key }, path) {
+      if (!isScalar(key) || key.value === '<<') return;
+      const map = path.at(-1);
+      let keys = seen.get(map);
+      if (!keys) seen.set(map, (keys = new Set()));
+      if (!keys.has(key.value)) keys.add(key.value);
+      else if (repeated.length < maxRepeatedKeys) {
+        repeated.push({ key: String(key.value), offset: key.range?.[0] ?? 0 });
+      }
+    },
+  });
+  return repeated;
 }
 
 /** The reader is recursive; text that opens more flow collections than it could read is refused before. */
