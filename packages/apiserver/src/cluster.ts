@@ -3,6 +3,7 @@ import { WebhookClient, type ServiceResolver } from './admission/webhook-client.
 import type { UserInfo } from './auth/auth.ts';
 import type { StaticToken } from './auth/authenticator.ts';
 import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
+import { keptAdminToken, tokenOfAdmin } from './auth/admin-token.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { loadCel } from './cel/late-cel.ts';
@@ -56,6 +57,11 @@ export interface ClusterOptions {
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   /** What a request over a socket without credentials is. Default `admin` with `AlwaysAllow`, `anonymous` with `RBAC`. */
   readonly withoutCredentials?: 'admin' | 'anonymous' | 'refuse';
+  /**
+   * `token`: who sends no credentials over a socket is refused, and the kubeconfig holds a bearer token of the administrator, which is
+   * kept beside the data. Go's clients send tokens over HTTPS only, so it goes with `tls`. Default `open`.
+   */
+  readonly access?: 'open' | 'token';
   /** Bearer tokens and who sends them. */
   readonly tokens?: readonly StaticToken[];
   /** Where webhooks given as Services listen. Default: such webhooks cannot be reached. */
@@ -150,14 +156,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       for (const { object } of store.list(storageId)) yield object;
     },
   };
+  const adminToken = options.access === 'token' ? keptAdminToken(kept?.keyFiles) : undefined;
+  const withoutCredentials = options.withoutCredentials ?? (adminToken === undefined ? undefined : 'refuse');
   const auth = clusterAuth({
     objects,
     clock,
     random,
     authorization: options.authorization ?? 'AlwaysAllow',
     ...keyFiles,
-    ...(options.tokens ? { staticTokens: options.tokens } : {}),
-    ...(options.withoutCredentials ? { withoutCredentials: options.withoutCredentials } : {}),
+    staticTokens: [...(options.tokens ?? []), ...(adminToken === undefined ? [] : [tokenOfAdmin(adminToken)])],
+    ...(withoutCredentials ? { withoutCredentials } : {}),
   });
   const resolveService = options.resolveService;
   const reach = { clock, ...(resolveService ? { resolveService } : {}) };
@@ -213,9 +221,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const url = listener?.url ?? 'http://cluster.invalid';
   const kubeconfig = kubeconfigText({
     server: url,
-    ...(pki
-      ? { certificateAuthority: pki.ca, clientCertificate: pki.admin.certificate, clientKey: pki.admin.key }
-      : {}),
+    ...(pki ? { certificateAuthority: pki.ca } : {}),
+    ...(adminToken === undefined
+      ? pki && { clientCertificate: pki.admin.certificate, clientKey: pki.admin.key }
+      : { token: adminToken }),
   });
   const started = starting.move();
   let stopping: Promise<void> | undefined;

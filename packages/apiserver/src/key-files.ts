@@ -23,7 +23,7 @@ export function keyFilesIn(directory: string): KeyFiles {
       }
     },
     write(name, text) {
-      mkdirSync(directory, { recursive: true });
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
       const unfinished = `${path(name)}.new`;
       writeFileSync(unfinished, text, { mode: 0o600 });
       // The mode counts only for new files; one left behind by somebody else keeps its own.

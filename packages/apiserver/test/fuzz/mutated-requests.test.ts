@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../../src/index.ts';
-import type { Send } from '../differential/case.ts';
-import { groups } from '../differential/groups.ts';
-import { mutated, requestOf, type RawRequest } from './mutate.ts';
-
-/** All requests of the differential test: real ones, of every kind. */
-const corpus: readonly RawRequest[] = groups
-  .filter(({ name }) => !['watching', 'admission', 'controlling'].includes(name))
-  .flatMap(({ cases }) => cases.flatMap(({ steps }) => steps.filter((step): step is Send => step.does === 'send')))
-  .filter(({ path, body }) => !path.includes('99999999') && JSON.stringify(body ?? '').length < 100_000)
-  .map(requestOf);
+import { corpus } from './corpus.ts';
+import { mutated, type RawRequest } from './mutate.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
