@@ -9,6 +9,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   sops: ['kube'],
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
+  'control-plane': ['kube', 'runtime', 'manifests'],
   apiserver: [],
   testing: ['apiserver', 'kube', 'runtime', 'reference-cluster'],
   // It finds the operators and names none.

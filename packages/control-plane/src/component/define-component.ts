@@ -1,0 +1,329 @@
+import {
+  type Clock,
+  hasFinalizer,
+  type KubeObject,
+  isTerminating,
+  type DeepReadonly,
+  type ObjectKey,
+  type ObjectOf,
+  type Random,
+  minutes,
+} from '@slipway/kube';
+import {
+  type Controller,
+  controller,
+  type EventRecorder,
+  type EventSource,
+  finalizersChanged,
+  type Logger,
+  or,
+  type Read,
+  type ReconcileContext,
+  type Requeue,
+  requeueAfter,
+  type Watch,
+  type ClusterView,
+} from '@slipway/runtime';
+
+import { names, operations } from '../names.ts';
+import { ComponentError } from './component-error.ts';
+import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
+import { componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
+import { healthyType } from './conditions.ts';
+import { createdFromOrNone } from './created-from-generation.ts';
+import {
+  ensureDependencyFinalizer,
+  getDependents,
+  hasAnyDependencyFinalizer,
+  removeDependencyFinalizer,
+} from './dependency-finalizers.ts';
+import { type ComponentCache, type ComponentClient, guardedCache, guardedClient } from './guarded-client.ts';
+import { Internal, InternalTexts } from './internal.ts';
+import { patchAnnotation } from './patch-annotation.ts';
+import { defaultComponentControllerPredicates, statusChanged } from './predicates.ts';
+import { isDependencyReady } from './readiness.ts';
+import { updateStatus } from './update-status.ts';
+
+type ComponentObject<T extends ComponentType> = ObjectOf<(typeof componentKinds)[T]>;
+type StatusOf<T extends ComponentType> = Partial<NonNullable<ComponentObject<T>['status']>>;
+
+/** What a component's author works with. It holds nothing with which the contract could be broken. */
+export interface ComponentContext<T extends ComponentType> {
+  /** Its own resource. */
+  readonly component: DeepReadonly<ComponentObject<T>>;
+  readonly key: ObjectKey;
+  /** The resources of the components it depends on, as far as they exist. */
+  readonly dependencies: { readonly [D in ComponentType]?: DeepReadonly<ComponentObject<D>> };
+  /** The onboarding cluster, but for component resources and ManagedControlPlanes. */
+  readonly client: ComponentClient;
+  readonly cache: ComponentCache;
+  /** Another cluster of the manager. */
+  readonly cluster: (name: string) => ClusterView;
+  /** Marks a text the customer must not see. It cannot get into a condition from here on, not even inside an error. */
+  readonly internal: (text: string) => Internal;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+/** What `apply` and `remove` have to say. */
+export interface ComponentOutcome<T extends ComponentType> {
+  /** Fields of its status; `undefined` removes one. */
+  readonly status?: StatusOf<T>;
+  /** Conditions besides `<Type>Healthy` and `<Type>Reconciliation`. A type that begins in lower case stays private. */
+  readonly conditions?: readonly ComponentCondition[];
+  /** Look again after this time, in milliseconds. Default: when something changes. */
+  readonly requeueAfterMs?: number;
+}
+
+/** How a component is, or why it is not ready yet. */
+export type Readiness =
+  | { readonly ready: true; readonly message?: string }
+  | { readonly ready: false; readonly reason: string; readonly message: string };
+
+export interface ComponentDefinition<T extends ComponentType> {
+  readonly type: T;
+  /** Components it puts its dependency finalizer on: none of them goes before it. Default: none. */
+  readonly dependsOn?: readonly ComponentType[];
+  /** Which of them must be ready before it begins, and while it goes. Default: APIServer, where it depends on it. */
+  readonly waitsFor?: readonly ComponentType[];
+  /** It works on as if nothing had happened while others still need it, so that they can clean up. Only the APIServer does. Default false. */
+  readonly servesDependentsWhileGoing?: boolean;
+  /** Brings about what the spec says. Idempotent. */
+  apply(context: ComponentContext<T>): Promise<ComponentOutcome<T> | void>;
+  /** How it is after `apply`. */
+  isReady(context: ComponentContext<T>, outcome: ComponentOutcome<T>): Promise<Readiness> | Readiness;
+  /** Takes everything away. A readiness that is not ready says what the deletion waits for. */
+  remove(context: ComponentContext<T>): Promise<(ComponentOutcome<T> & { readonly waiting?: { reason: string; message: string } }) | void>;
+  readonly watches?: readonly Watch[];
+  readonly reads?: readonly Read[];
+  readonly sources?: readonly EventSource[];
+  /** Default 4. */
+  readonly concurrency?: number;
+}
+
+/** A wait nothing wakes: how long until the next look. What usually wakes it is a watch. */
+const pollMs = minutes(1);
+
+/** Makes the controller of a component: the whole reconciliation flow of the contract around the author's three functions. */
+export function componentController<T extends ComponentType>(definition: ComponentDefinition<T>): Controller {
+  const dependsOn = definition.dependsOn ?? [];
+  const kind = kindOf(definition.type);
+  const sameKey = (event: { readonly key: ObjectKey }): readonly ObjectKey[] => [event.key];
+  return controller({
+    name: definition.type.toLowerCase(),
+    for: kind,
+    predicates: defaultComponentControllerPredicates,
+    watches: [
+      ...dependsOn.map((dependency) => ({
+        kind: kindOf(dependency),
+        predicates: [or(statusChanged, finalizersChanged)],
+        map: sameKey,
+      })),
+      ...(definition.watches ?? []),
+    ] as Watch[] as never,
+    reads: definition.reads,
+    sources: definition.sources,
+    concurrency: definition.concurrency ?? 4,
+    reconcile: async (context, key) => await reconcileComponent(definition, context, key),
+  });
+}
+
+interface Pass<T extends ComponentType> {
+  readonly definition: ComponentDefinition<T>;
+  readonly context: ReconcileContext;
+  readonly key: ObjectKey;
+  readonly component: ReadonlyComponent;
+  readonly author: ComponentContext<T>;
+}
+
+/** What a pass came to, for the status. */
+interface Verdict {
+  readonly conditions: readonly ComponentCondition[];
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly requeue?: Requeue;
+  /** The resource is on its way out; there is no status to write. */
+  readonly gone?: boolean;
+}
+
+/** The reconciliation flow of the contract. */
+async function reconcileComponent<T extends ComponentType>(
+  definition: ComponentDefinition<T>,
+  context: ReconcileContext,
+  key: ObjectKey,
+): Promise<Requeue | undefined> {
+  const { type } = definition;
+  const kind = kindOf(type);
+
+  // Fetch resource from cluster.
+  const component = (await context.client.get(kind, key)) as ReadonlyComponent | undefined;
+  if (component === undefined) return undefined;
+
+  // Check for operation annotations and act accordingly.
+  const operation = component.metadata.annotations?.[names.operationAnnotation];
+  if (operation === operations.ignore) return undefined;
+  if (operation === operations.reconcile) {
+    await patchAnnotation(context.client, kind, component, names.operationAnnotation, '', 'delete');
+  }
+
+  const internals = new InternalTexts();
+  const author = await authorContext(definition, context, key, component, internals);
+  const pass: Pass<T> = { definition, context, key, component, author };
+  let verdict: Verdict = { conditions: [] };
+  let failure: unknown;
+  try {
+    verdict = await reconcilePresent(pass);
+  } catch (error) {
+    failure = error;
+  }
+
+  // Update component status, also in case of an error.
+  if (!verdict.gone) {
+    await updateStatus(context.client, kind, {
+      ...verdict,
+      type,
+      component,
+      error: failure,
+      internals,
+      nowMs: context.clock.now(),
+    });
+  }
+  if (failure !== undefined) throw failure;
+  return verdict.requeue;
+}
+
+async function reconcilePresent<T extends ComponentType>(pass: Pass<T>): Promise<Verdict> {
+  // If the component has dependencies, they have been fetched; those it needs must be ready.
+  const waiting = dependencyNotReady(pass);
+  if (waiting) return waiting;
+
+  // Check if resource is in deletion and proceed with the corresponding logic.
+  return isTerminating(pass.component) ? await removeComponent(pass) : await applyComponent(pass);
+}
+
+function dependencyNotReady<T extends ComponentType>({ definition, component, author }: Pass<T>): Verdict | undefined {
+  const { type, dependsOn = [], waitsFor = dependsOn.filter((dependency) => dependency === 'APIServer') } = definition;
+  const own = createdFromOrNone(component);
+  const missing = waitsFor.filter((dependency) => {
+    const found = author.dependencies[dependency] as ReadonlyComponent | undefined;
+    return found === undefined || !isDependencyReady(found, own);
+  });
+  if (missing.length === 0) return undefined;
+  const message = `Waiting for ${missing.join(', ')} dependency to be ready.`;
+  return {
+    conditions: [{ type: healthyType(type), status: 'False', reason: 'WaitingForDependencies', message }],
+    requeue: requeueAfter(pollMs),
+  };
+}
+
+async function applyComponent<T extends ComponentType>({ definition, context, key, component, author }: Pass<T>): Promise<Verdict> {
+  const { type, dependsOn = [] } = definition;
+  if (!isTerminating(component)) {
+    // Ensure finalizer on own component resource.
+    await ensureOwnFinalizer(context, type, component);
+    // Ensure dependency finalizers on all resources of components depended on.
+    for (const dependency of dependsOn) await ensureDependencyFinalizer(context.client, type, dependency, key);
+  }
+  // Perform actual component logic.
+  const outcome = (await definition.apply(author)) ?? {};
+  const readiness = await definition.isReady(author, outcome);
+  return {
+    conditions: [healthCondition(type, readiness), ...(outcome.conditions ?? [])],
+    fields: outcome.status as Record<string, unknown> | undefined,
+    ...(readiness.ready ? {} : { reason: readiness.reason, message: readiness.message }),
+    requeue: outcome.requeueAfterMs === undefined ? undefined : requeueAfter(outcome.requeueAfterMs),
+  };
+}
+
+async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<Verdict> {
+  const { definition, context, key, component, author } = pass;
+  const { type, dependsOn = [] } = definition;
+
+  // Check if there are any dependency finalizers on the own resource. Nothing is deleted while one is left.
+  if (hasAnyDependencyFinalizer(component)) {
+    const reason = 'DeletionWaitingForDependingComponents';
+    const message = `Deletion is waiting for the following dependencies to be removed: [${getDependents(component).join(', ')}]`;
+    if (definition.servesDependentsWhileGoing) {
+      const verdict = await applyComponent(pass);
+      return { ...verdict, reason, message, requeue: verdict.requeue ?? requeueAfter(pollMs) };
+    }
+    return { conditions: [{ type: healthyType(type), status: 'True', reason, message }], requeue: requeueAfter(pollMs) };
+  }
+
+  // Perform actual component deletion logic. Without our finalizer there is nothing of ours to delete.
+  const ours = [finalizer(type), originalFinalizer(type)].filter((candidate) => hasFinalizer(component, candidate));
+  if (ours.length === 0) return { conditions: [], gone: true };
+  const outcome = (await definition.remove(author)) ?? {};
+
+  // If the deletion has to wait for something: update status accordingly and requeue resource.
+  if (outcome.waiting) {
+    return {
+      conditions: [{ type: healthyType(type), status: 'False', ...outcome.waiting }, ...(outcome.conditions ?? [])],
+      fields: outcome.status as Record<string, unknown> | undefined,
+      ...outcome.waiting,
+      requeue: requeueAfter(outcome.requeueAfterMs ?? pollMs),
+    };
+  }
+
+  // If the deletion is finished: remove own dependency finalizers from all resources of components depended on.
+  for (const dependency of dependsOn) await removeDependencyFinalizer(context.client, type, dependency, key);
+
+  // Remove own finalizer from own resource. This should result in the resource being deleted.
+  for (const each of ours) await context.client.removeFinalizer(component as KubeObject, each);
+  return { conditions: [], gone: true };
+}
+
+async function ensureOwnFinalizer(context: ReconcileContext, type: ComponentType, component: ReadonlyComponent): Promise<void> {
+  // Ours goes on before the original's comes off: at no moment is the resource without one.
+  if (!hasFinalizer(component, finalizer(type))) await context.client.addFinalizer(component as KubeObject, finalizer(type));
+  if (hasFinalizer(component, originalFinalizer(type))) {
+    const present = await context.client.get(kindOf(type), { namespace: component.metadata.namespace, name: component.metadata.name! });
+    if (present) await context.client.removeFinalizer(present, originalFinalizer(type));
+  }
+}
+
+function healthCondition(type: ComponentType, readiness: Readiness): ComponentCondition {
+  return readiness.ready
+    ? { type: healthyType(type), status: 'True', message: readiness.message }
+    : { type: healthyType(type), status: 'False', reason: readiness.reason, message: readiness.message };
+}
+
+async function authorContext<T extends ComponentType>(
+  definition: ComponentDefinition<T>,
+  context: ReconcileContext,
+  key: ObjectKey,
+  component: ReadonlyComponent,
+  internals: InternalTexts,
+): Promise<ComponentContext<T>> {
+  const dependencies: Record<string, unknown> = {};
+  for (const dependency of definition.dependsOn ?? []) {
+    const found = await context.client.get(kindOf(dependency), key);
+    if (found === undefined) continue;
+    // An ignored resource is treated as if it did not exist.
+    if (found.metadata.annotations?.[names.operationAnnotation] === operations.ignore && !isTerminating(component)) continue;
+    dependencies[dependency] = found;
+  }
+  return {
+    component: component as DeepReadonly<ComponentObject<T>>,
+    key,
+    dependencies: dependencies as ComponentContext<T>['dependencies'],
+    client: guardedClient(context.client),
+    cache: guardedCache(context.cache),
+    cluster: context.cluster,
+    internal: (text) => new Internal(text, internals),
+    log: context.log,
+    events: context.events,
+    clock: context.clock,
+    random: context.random,
+    signal: context.signal,
+  };
+}
+
+/** A failure with a reason for the condition. Convenience for authors. */
+export function componentError(reason: string, message: string, cause?: unknown): ComponentError {
+  return new ComponentError(reason, message, { cause });
+}

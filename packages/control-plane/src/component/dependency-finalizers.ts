@@ -1,0 +1,69 @@
+import { type Client, hasFinalizer, isConflict, isNotFound, type ObjectKey } from '@slipway/kube';
+
+import { names } from '../names.ts';
+import { ComponentError } from './component-error.ts';
+import type { ReadonlyComponent } from './component-resource.ts';
+import { componentKinds, type ComponentType, dependencyFinalizer } from './component-type.ts';
+
+/** The components whose dependency finalizers are on a resource, in lower case and in order. */
+export function getDependents(component: ReadonlyComponent): string[] {
+  return (component.metadata.finalizers ?? [])
+    .filter((candidate) => candidate.startsWith(names.dependencyFinalizerPrefix))
+    .map((candidate) => candidate.slice(names.dependencyFinalizerPrefix.length))
+    .sort();
+}
+
+export function hasAnyDependencyFinalizer(component: ReadonlyComponent): boolean {
+  return getDependents(component).length > 0;
+}
+
+const tries = 5;
+
+/** Puts the dependency finalizer of `own` on the resource of `dependency`, which has to exist. */
+export async function ensureDependencyFinalizer(
+  client: Pick<Client, 'get' | 'addFinalizer'>,
+  own: ComponentType,
+  dependency: ComponentType,
+  key: ObjectKey,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    const required = await client.get(componentKinds[dependency], key);
+    if (required === undefined) {
+      throw new ComponentError(
+        'CrateClusterInteractionProblem',
+        `error setting dependency finalizer on ${dependency} component resource: there is none; the ManagedControlPlane has to configure it`,
+      );
+    }
+    if (!hasFinalizer(required, dependencyFinalizer(own))) await client.addFinalizer(required, dependencyFinalizer(own));
+  });
+}
+
+/** Takes it off again. A resource that is gone is fine. */
+export async function removeDependencyFinalizer(
+  client: Pick<Client, 'get' | 'removeFinalizer'>,
+  own: ComponentType,
+  dependency: ComponentType,
+  key: ObjectKey,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    const required = await client.get(componentKinds[dependency], key);
+    if (required === undefined || !hasFinalizer(required, dependencyFinalizer(own))) return;
+    try {
+      await client.removeFinalizer(required, dependencyFinalizer(own));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  });
+}
+
+/** Several components change the same list; each reads it anew and tries again. */
+async function retryOnConflict(change: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await change();
+      return;
+    } catch (error) {
+      if (attempt === tries || !isConflict(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { type CacheEvent, jsonEqual, type KubeObject } from '@slipway/kube';
+import { finalizersChanged, generationChanged, labelsChanged, not, or, type Predicate } from '@slipway/runtime';
+
+import { names, operations } from '../names.ts';
+
+const operationOf = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>
+  annotations?.[names.operationAnnotation];
+
+/** The operation annotation became `reconcile`. */
+export const gotReconcileOperation: Predicate = (event) =>
+  operationOf(event.meta.annotations) === operations.reconcile &&
+  operationOf(event.oldMeta?.annotations) !== operations.reconcile;
+
+/** The operation annotation is no longer `ignore`. */
+export const lostIgnoreOperation: Predicate = (event) =>
+  operationOf(event.oldMeta?.annotations) === operations.ignore &&
+  operationOf(event.meta.annotations) !== operations.ignore;
+
+export const isIgnored: Predicate = (event) => operationOf(event.meta.annotations) === operations.ignore;
+
+/** The status changed, or the object came or went. */
+export const statusChanged: Predicate = (event: CacheEvent<KubeObject>) =>
+  event.type !== 'updated' || !jsonEqual(event.object['status'], event.old?.['status']);
+
+/**
+ * What a component's controller reacts to on its own resource: its spec, its labels, a request to reconcile or to go, and nothing while it
+ * is ignored. Finalizers belong to it because they say who may go next; whoever waits for them hears of it at once.
+ */
+export const defaultComponentControllerPredicates: readonly Predicate[] = [
+  or(generationChanged, labelsChanged, gotReconcileOperation, lostIgnoreOperation, finalizersChanged),
+  not(isIgnored),
+];
