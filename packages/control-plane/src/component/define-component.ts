@@ -96,7 +96,9 @@ export interface ComponentDefinition<T extends ComponentType> {
   /** How it is after `apply`. */
   isReady(context: ComponentContext<T>, outcome: ComponentOutcome<T>): Promise<Readiness> | Readiness;
   /** Takes everything away. A readiness that is not ready says what the deletion waits for. */
-  remove(context: ComponentContext<T>): Promise<(ComponentOutcome<T> & { readonly waiting?: { reason: string; message: string } }) | void>;
+  remove(
+    context: ComponentContext<T>,
+  ): Promise<(ComponentOutcome<T> & { readonly waiting?: { reason: string; message: string } }) | void>;
   readonly watches?: readonly Watch[];
   readonly reads?: readonly Read[];
   readonly sources?: readonly EventSource[];
@@ -220,7 +222,13 @@ function dependencyNotReady<T extends ComponentType>({ definition, component, au
   };
 }
 
-async function applyComponent<T extends ComponentType>({ definition, context, key, component, author }: Pass<T>): Promise<Verdict> {
+async function applyComponent<T extends ComponentType>({
+  definition,
+  context,
+  key,
+  component,
+  author,
+}: Pass<T>): Promise<Verdict> {
   const { type, dependsOn = [] } = definition;
   if (!isTerminating(component)) {
     // Ensure finalizer on own component resource.
@@ -251,7 +259,10 @@ async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<
       const verdict = await applyComponent(pass);
       return { ...verdict, reason, message, requeue: verdict.requeue ?? requeueAfter(pollMs) };
     }
-    return { conditions: [{ type: healthyType(type), status: 'True', reason, message }], requeue: requeueAfter(pollMs) };
+    return {
+      conditions: [{ type: healthyType(type), status: 'True', reason, message }],
+      requeue: requeueAfter(pollMs),
+    };
   }
 
   // Perform actual component deletion logic. Without our finalizer there is nothing of ours to delete.
@@ -277,11 +288,19 @@ async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<
   return { conditions: [], gone: true };
 }
 
-async function ensureOwnFinalizer(context: ReconcileContext, type: ComponentType, component: ReadonlyComponent): Promise<void> {
+async function ensureOwnFinalizer(
+  context: ReconcileContext,
+  type: ComponentType,
+  component: ReadonlyComponent,
+): Promise<void> {
   // Ours goes on before the original's comes off: at no moment is the resource without one.
-  if (!hasFinalizer(component, finalizer(type))) await context.client.addFinalizer(component as KubeObject, finalizer(type));
+  if (!hasFinalizer(component, finalizer(type)))
+    await context.client.addFinalizer(component as KubeObject, finalizer(type));
   if (hasFinalizer(component, originalFinalizer(type))) {
-    const present = await context.client.get(kindOf(type), { namespace: component.metadata.namespace, name: component.metadata.name! });
+    const present = await context.client.get(kindOf(type), {
+      namespace: component.metadata.namespace,
+      name: component.metadata.name!,
+    });
     if (present) await context.client.removeFinalizer(present, originalFinalizer(type));
   }
 }
@@ -304,7 +323,8 @@ async function authorContext<T extends ComponentType>(
     const found = await context.client.get(kindOf(dependency), key);
     if (found === undefined) continue;
     // An ignored resource is treated as if it did not exist.
-    if (found.metadata.annotations?.[names.operationAnnotation] === operations.ignore && !isTerminating(component)) continue;
+    if (found.metadata.annotations?.[names.operationAnnotation] === operations.ignore && !isTerminating(component))
+      continue;
     dependencies[dependency] = found;
   }
   return {

@@ -34,7 +34,8 @@ export async function ensureDependencyFinalizer(
         `error setting dependency finalizer on ${dependency} component resource: there is none; the ManagedControlPlane has to configure it`,
       );
     }
-    if (!hasFinalizer(required, dependencyFinalizer(own))) await client.addFinalizer(required, dependencyFinalizer(own));
+    if (!hasFinalizer(required, dependencyFinalizer(own)))
+      await client.addFinalizer(required, dependencyFinalizer(own));
   });
 }
 

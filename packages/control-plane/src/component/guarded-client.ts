@@ -6,7 +6,10 @@ import { ContractViolation } from './component-error.ts';
 import { isComponentType } from './component-type.ts';
 
 /** What a component may do on the onboarding cluster. Its own status and all finalizers are the contract's to write. */
-export type ComponentClient = Pick<Client, 'get' | 'list' | 'listPage' | 'create' | 'update' | 'patch' | 'apply' | 'delete'>;
+export type ComponentClient = Pick<
+  Client,
+  'get' | 'list' | 'listPage' | 'create' | 'update' | 'patch' | 'apply' | 'delete'
+>;
 export type ComponentCache = Pick<Cache, 'get' | 'list'>;
 
 /**
@@ -36,7 +39,9 @@ export function guardedCache(cache: Cache): ComponentCache {
 
 function readable<K extends Kind>(kind: K): K {
   if (kind.group === names.group && kind.kind === ManagedControlPlane.kind) {
-    throw new ContractViolation('a component must not read the owning ManagedControlPlane: its own resource says all it needs');
+    throw new ContractViolation(
+      'a component must not read the owning ManagedControlPlane: its own resource says all it needs',
+    );
   }
   return kind;
 }
@@ -53,8 +58,11 @@ function writableKind<K extends Kind>(kind: K): K {
 
 function refuseWrite(group: string, kind: string): void {
   if (group !== names.group) return;
-  if (kind === ManagedControlPlane.kind) throw new ContractViolation('a component must not modify the owning ManagedControlPlane');
+  if (kind === ManagedControlPlane.kind)
+    throw new ContractViolation('a component must not modify the owning ManagedControlPlane');
   if (isComponentType(kind)) {
-    throw new ContractViolation(`a component must not write the ${kind} resource: its spec comes from the ManagedControlPlane`);
+    throw new ContractViolation(
+      `a component must not write the ${kind} resource: its spec comes from the ManagedControlPlane`,
+    );
   }
 }

@@ -35,7 +35,8 @@ export class InternalTexts {
   readonly #texts = new Set<string>();
 
   remember(text: string): void {
-    for (const part of [text, ...text.split(/[\s"',]+/)]) if (part.length >= shortest * 4 || part === text) this.#add(part);
+    for (const part of [text, ...text.split(/[\s"',]+/)])
+      if (part.length >= shortest * 4 || part === text) this.#add(part);
   }
 
   #add(text: string): void {

@@ -4,9 +4,7 @@ import type { ReadonlyComponent } from './component-resource.ts';
 
 export type AnnotationMode =
   /** Add it; another value that is there already is an {@link AnnotationAlreadyExists}. */
-  | 'add'
-  | 'overwrite'
-  | 'delete';
+  'add' | 'overwrite' | 'delete';
 
 export class AnnotationAlreadyExists extends Error {
   constructor(key: string, present: string) {

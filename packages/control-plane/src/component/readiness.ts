@@ -20,7 +20,11 @@ export function isComponentReady(component: ReadonlyComponent, ...types: readonl
 }
 
 /** Whether a component is ready for one that was made from these generations: an older state of it does not count. */
-export function isDependencyReady(dependency: ReadonlyComponent, own: CreatedFrom, ...types: readonly string[]): boolean {
+export function isDependencyReady(
+  dependency: ReadonlyComponent,
+  own: CreatedFrom,
+  ...types: readonly string[]
+): boolean {
   const observed = dependency.status?.observedGenerations;
   return (
     isComponentReady(dependency, ...types) &&

@@ -2,12 +2,6 @@ import type { DeepReadonly } from '@slipway/kube';
 
 import type { InternalConfiguration } from '../api/internal-configuration.ts';
 import type { ManagedControlPlane } from '../api/managed-control-plane.ts';
-import type { ComponentType } from '../component/component-type.ts';
-import { apiServerProjection } from './projections/api-server.ts';
-import { authenticationProjection } from './projections/authentication.ts';
-import { authorizationProjection } from './projections/authorization.ts';
-import { cloudOrchestratorProjection } from './projections/cloud-orchestrator.ts';
-import { landscaperProjection } from './projections/landscaper.ts';
 
 export interface ProjectionInput {
   readonly mcp: DeepReadonly<ManagedControlPlane>;
@@ -34,11 +28,3 @@ export interface Projection {
   /** The fields of its status the customer may see. */
   readonly externalFields: readonly string[];
 }
-
-export const projections: Readonly<Record<ComponentType, Projection>> = {
-  APIServer: apiServerProjection,
-  Authentication: authenticationProjection,
-  Authorization: authorizationProjection,
-  Landscaper: landscaperProjection,
-  CloudOrchestrator: cloudOrchestratorProjection,
-};

@@ -14,7 +14,8 @@ export const authenticationProjection: Projection = {
     return identityProviders.flatMap((provider, index) => {
       const at = `identityProviders[${index}]`;
       const problems: FieldError[] = [];
-      if (seen.has(provider.name)) problems.push({ field: `${at}.name`, message: `Duplicate value: "${provider.name}"` });
+      if (seen.has(provider.name))
+        problems.push({ field: `${at}.name`, message: `Duplicate value: "${provider.name}"` });
       seen.add(provider.name);
       if (!/^[a-z]{1,63}$/.test(provider.name)) {
         problems.push({ field: `${at}.name`, message: 'must be 1 to 63 lower-case letters' });
@@ -23,7 +24,10 @@ export const authenticationProjection: Projection = {
       if (!provider.clientID) problems.push({ field: `${at}.clientID`, message: 'Required value' });
       for (const flag of reservedFlags) {
         if (provider.clientConfig?.extraConfig && Object.hasOwn(provider.clientConfig.extraConfig, flag)) {
-          problems.push({ field: `${at}.clientConfig.extraConfig[${flag}]`, message: `Forbidden: ${flag} is a reserved key` });
+          problems.push({
+            field: `${at}.clientConfig.extraConfig[${flag}]`,
+            message: `Forbidden: ${flag} is a reserved key`,
+          });
         }
       }
       return problems;

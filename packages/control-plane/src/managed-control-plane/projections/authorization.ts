@@ -38,7 +38,10 @@ function subjectErrors(subject: Subject, at: string): FieldError[] {
     case 'User':
     case 'Group':
       if (subject.apiGroup !== rbacGroup) {
-        problems.push({ field: `${at}.apiGroup`, message: `Unsupported value: "${subject.apiGroup}", supported: "${rbacGroup}"` });
+        problems.push({
+          field: `${at}.apiGroup`,
+          message: `Unsupported value: "${subject.apiGroup}", supported: "${rbacGroup}"`,
+        });
       }
       break;
     default:

@@ -1,0 +1,113 @@
+import type { KubeObject } from '@slipway/kube';
+import { testCluster, type TestCluster } from '@slipway/testing';
+import { expect, test } from 'vitest';
+
+import { APIServer, Authentication, Landscaper } from '../src/api/components.ts';
+import { InternalConfiguration } from '../src/api/internal-configuration.ts';
+import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
+import { componentKinds, type ComponentType, componentTypes } from '../src/component/component-type.ts';
+import { managedControlPlaneController } from '../src/managed-control-plane/controller.ts';
+import { plainComponents } from './plain-components.ts';
+
+const kinds = [ManagedControlPlane, InternalConfiguration, ...Object.values(componentKinds)];
+const key = { namespace: 'default', name: 'demo' };
+
+function mcp(spec: object): KubeObject {
+  return { apiVersion: ManagedControlPlane.apiVersion, kind: 'ManagedControlPlane', metadata: { ...key }, spec };
+}
+
+const everything = {
+  authentication: {},
+  authorization: { roleBindings: [{ role: 'view', subjects: [{ kind: 'User', name: 'ann' }] }] },
+  components: { apiServer: { type: 'Gardener' }, landscaper: {}, crossplane: { version: '1.20.0' } },
+};
+
+async function start(removed: ComponentType[] = []): Promise<TestCluster> {
+  const cluster = await testCluster({ kinds });
+  await cluster.run([managedControlPlaneController({ active: componentTypes }), ...plainComponents(removed)]);
+  return cluster;
+}
+
+async function whenReady(cluster: TestCluster): Promise<ManagedControlPlane> {
+  return await cluster.eventually('the control plane is ready', async () => {
+    const found = await cluster.client.get(ManagedControlPlane, key);
+    const current = found?.status?.observedGeneration === found?.metadata.generation;
+    return current && found?.status?.status === 'Ready' ? found : undefined;
+  });
+}
+
+test('a ManagedControlPlane fans out to its components and becomes Ready', async () => {
+  await using cluster = await start();
+  await cluster.client.create(mcp(everything));
+  const ready = await whenReady(cluster);
+  expect(ready.status?.conditions?.map(({ type, managedBy }) => `${managedBy}/${type}`)).toEqual([
+    'APIServer/APIServerHealthy',
+    'Authentication/AuthenticationHealthy',
+    'Authorization/AuthorizationHealthy',
+    'CloudOrchestrator/CloudOrchestratorHealthy',
+    'Landscaper/LandscaperHealthy',
+    '/MCPSuccessful',
+  ]);
+  const apiServer = await cluster.client.get(APIServer, key);
+  expect(apiServer?.spec).toEqual({ type: 'Gardener', gardener: {} });
+  expect(apiServer?.metadata.finalizers?.toSorted()).toEqual([
+    'dependency.openmcp.cloud/authentication',
+    'dependency.openmcp.cloud/authorization',
+    'dependency.openmcp.cloud/cloudorchestrator',
+    'dependency.openmcp.cloud/landscaper',
+    'openmcp.cloud.apiserver',
+  ]);
+});
+
+test('deletion takes the components away in the order of their dependencies', async () => {
+  const removed: ComponentType[] = [];
+  await using cluster = await start(removed);
+  await cluster.client.create(mcp(everything));
+  await whenReady(cluster);
+  await cluster.client.delete(ManagedControlPlane, key);
+  await cluster.eventually('it is gone', async () => !(await cluster.client.get(ManagedControlPlane, key)));
+  expect(new Set(removed.slice(0, 2))).toEqual(new Set(['Landscaper', 'CloudOrchestrator']));
+  expect(new Set(removed.slice(2, 4))).toEqual(new Set(['Authentication', 'Authorization']));
+  expect(removed.slice(4)).toEqual(['APIServer']);
+});
+
+test('a component that leaves the spec goes, and the others stay', async () => {
+  await using cluster = await start();
+  await cluster.client.create(mcp(everything));
+  await whenReady(cluster);
+  const patch = { spec: { components: { landscaper: null } } };
+  await cluster.client.patch(ManagedControlPlane, key, { type: 'merge', body: patch });
+  await cluster.eventually('the Landscaper is gone', async () => !(await cluster.client.get(Landscaper, key)));
+  await whenReady(cluster);
+  expect(await cluster.client.get(Authentication, key)).toBeDefined();
+});
+
+test('a configuration that cannot be converted touches no component and says what is wrong', async () => {
+  await using cluster = await start();
+  const provider = { name: 'corp', issuerURL: 'https://issuer', clientID: 'id', usernameClaim: 'sub' };
+  const wrong = { ...everything, authentication: { identityProviders: [provider, provider] } };
+  await cluster.client.create(mcp(wrong));
+  const found = await cluster.eventually('it says so', async () => {
+    const present = await cluster.client.get(ManagedControlPlane, key);
+    return present?.status?.message ? present : undefined;
+  });
+  expect(found.status?.status).toBe('Not Ready');
+  expect(found.status?.message).toMatch(
+    /invalid Authentication configuration: spec\.authentication\.identityProviders\[1\]\.name: Duplicate value: "corp"/,
+  );
+  expect(await cluster.client.get(APIServer, key)).toBeUndefined();
+});
+
+test('a disabled component is left alone until it is enabled again', async () => {
+  await using cluster = await start();
+  await cluster.client.create(mcp({ ...everything, disabledComponents: ['Landscaper'] }));
+  const waiting = await cluster.eventually('the others are healthy', async () => {
+    const found = await cluster.client.get(ManagedControlPlane, key);
+    const healthy = found?.status?.conditions?.filter((condition) => condition.status === 'True') ?? [];
+    return healthy.length >= 5 ? found : undefined;
+  });
+  expect(waiting.status?.conditions?.find(({ type }) => type === 'Landscaper')?.reason).toBe('NoConditions');
+  expect((await cluster.client.get(Landscaper, key))?.metadata.finalizers).toBeUndefined();
+  await cluster.client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: { disabledComponents: [] } } });
+  await whenReady(cluster);
+});

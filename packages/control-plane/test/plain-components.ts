@@ -1,0 +1,26 @@
+import type { ComponentDefinition } from '../src/component/define-component.ts';
+import { componentController } from '../src/component/define-component.ts';
+import type { ComponentType } from '../src/component/component-type.ts';
+import type { Controller } from '@slipway/runtime';
+
+/** Components that do nothing but follow the contract, and remember the order in which they were removed. */
+export function plainComponents(removed: ComponentType[] = []): Controller[] {
+  const plain = <T extends ComponentType>(type: T, more: Partial<ComponentDefinition<T>> = {}): Controller =>
+    componentController<T>({
+      type,
+      apply: async () => undefined,
+      isReady: () => ({ ready: true }),
+      remove: async () => {
+        removed.push(type);
+      },
+      ...more,
+    });
+  const pinned = ['APIServer', 'Authentication', 'Authorization'] as const;
+  return [
+    plain('APIServer', { servesDependentsWhileGoing: true }),
+    plain('Authentication', { dependsOn: ['APIServer'] }),
+    plain('Authorization', { dependsOn: ['APIServer'] }),
+    plain('Landscaper', { dependsOn: pinned }),
+    plain('CloudOrchestrator', { dependsOn: pinned }),
+  ];
+}
