@@ -28,7 +28,7 @@ import {
 import { names, operations } from '../names.ts';
 import { ComponentError } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
-import { componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
+import { type componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
 import { healthyType } from './conditions.ts';
 import { createdFromOrNone } from './created-from-generation.ts';
 import {
