@@ -2,6 +2,8 @@ import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
+import { isExactInteger } from './exact-integer.ts';
+
 /** One field that differs. `from` is absent for a field that is new, `to` for one that goes. */
 export interface FieldChange {
   /** Such as `spec.template.spec.containers[0].image` or `metadata.labels["app.kubernetes.io/name"]`. */
@@ -52,7 +54,7 @@ function presentable(object: DeepReadonly<KubeObject> | undefined): unknown {
 }
 
 function mask(value: unknown): string {
-  const print = createHash('sha256').update(String(value)).digest('hex').slice(0, 6);
+  const print = createHash('sha256').update(typeof value === 'string' ? value : JSON.stringify(value)).digest('hex').slice(0, 6);
   return `*** (${print})`;
 }
 
@@ -99,5 +101,5 @@ function join(path: string, key: string): string {
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactInteger(value);
 }

@@ -3,6 +3,7 @@ export * from './applied-memo.ts';
 export type { AdoptionPolicy } from './apply-member.ts';
 export * from './apply-set.ts';
 export * from './diff.ts';
+export { isExactInteger, parseExactJson, type ExactInteger } from './exact-integer.ts';
 export * from './health.ts';
 export * from './health-rules.ts';
 export * from './identity.ts';

@@ -1,6 +1,8 @@
 import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import { isDeepStrictEqual } from 'node:util';
 
+import { parseExactJson } from './exact-integer.ts';
+
 type FieldSet = { readonly [key: string]: FieldSet };
 
 /**
@@ -98,15 +100,15 @@ function sameListMap(config: unknown, live: unknown, owned: FieldSet, keys: read
   if (!Array.isArray(config) || !Array.isArray(live) || config.length !== keys.length) return false;
   const left = new Set<unknown>(config);
   for (const key of keys) {
-    const identity = JSON.parse(key.slice(2)) as Record<string, unknown>;
+    const identity = parseExactJson(key.slice(2)) as Record<string, unknown>;
     const liveItem = live.find(
-      (item) => isObject(item) && Object.entries(identity).every(([name, value]) => item[name] === value),
+      (item) => isObject(item) && Object.entries(identity).every(([name, value]) => isDeepStrictEqual(item[name], value)),
     );
     // Key fields the manifest leaves out have been defaulted by the server (a port's protocol, say).
     const configItem = [...left].find(
       (item) =>
         isObject(item) &&
-        Object.entries(identity).every(([name, value]) => item[name] === undefined || item[name] === value),
+        Object.entries(identity).every(([name, value]) => item[name] === undefined || isDeepStrictEqual(item[name], value)),
     );
     if (liveItem === undefined || configItem === undefined) return false;
     left.delete(configItem);
@@ -128,7 +130,7 @@ function sameListItem(config: unknown, live: unknown, owned: FieldSet, identity:
 function sameSet(config: unknown, live: unknown, keys: readonly string[]): boolean {
   if (!Array.isArray(config) || !Array.isArray(live) || config.length !== keys.length) return false;
   return keys.every((key) => {
-    const value: unknown = JSON.parse(key.slice(2));
+    const value = parseExactJson(key.slice(2));
     return config.some((item) => isDeepStrictEqual(item, value)) && live.some((item) => isDeepStrictEqual(item, value));
   });
 }

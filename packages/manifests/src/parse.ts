@@ -1,6 +1,7 @@
 import type { KubeObject } from '@slipway/kube';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 
+import { kubectlTags } from './kubectl-yaml.ts';
 import { ManifestError, type ManifestProblem } from './manifest-error.ts';
 import { validateManifest } from './validate.ts';
 
@@ -20,12 +21,11 @@ export interface ParseOptions {
 export function parseManifests(text: string, options: ParseOptions = {}): KubeObject[] {
   const source = options.source ?? 'manifest';
   const lines = new LineCounter();
-  // `merge` and the 1.1 core rules are what kubectl's YAML reader does; timestamps stay text as they do there.
   const documents = parseAllDocuments(separateJsonObjects(text), {
     version: '1.1',
-    merge: true,
+    merge: false,
     lineCounter: lines,
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !isForeignTag(tag.tag)),
+    customTags: kubectlTags,
     uniqueKeys: true,
     prettyErrors: false,
   });
@@ -47,16 +47,6 @@ export function parseManifests(text: string, options: ParseOptions = {}): KubeOb
   }
   if (problems.length > 0) throw new ManifestError(problems);
   return objects;
-}
-
-function isForeignTag(tag: string): boolean {
-  return (
-    tag.endsWith(':timestamp') ||
-    tag.endsWith(':binary') ||
-    tag.endsWith(':set') ||
-    tag.endsWith(':omap') ||
-    tag.endsWith(':pairs')
-  );
 }
 
 function toPlainValue(
