@@ -3,6 +3,7 @@ import { isConflict, type Client, type DeepReadonly, type Kind, type KubeObject 
 import { annotations, driftPolicyOf, mayRecreate, modeOf } from './annotations.ts';
 import type { AppliedMemo } from './applied-memo.ts';
 import { carriesDriftMark } from './drift-mark.ts';
+import { fittedName } from './fitted-name.ts';
 import type { HealthRules } from './health-rules.ts';
 import { refOf } from './identity.ts';
 import { keyOfRef } from './live-state.ts';
@@ -67,9 +68,12 @@ export async function applyMember(
   }
 }
 
+/** What the server takes as the name of a field manager, in characters. */
+export const longestFieldManager = 128;
+
 /** Who owns the content of objects that are only ensured to exist. */
 export function initialManagerOf(fieldManager: string): string {
-  return `${fieldManager}-initial`;
+  return fittedName(`${fieldManager}-initial`, longestFieldManager);
 }
 
 async function create(config: KubeObject, context: MemberContext): Promise<MemberResult> {

@@ -54,7 +54,10 @@ function presentable(object: DeepReadonly<KubeObject> | undefined): unknown {
 }
 
 function mask(value: unknown): string {
-  const print = createHash('sha256').update(typeof value === 'string' ? value : JSON.stringify(value)).digest('hex').slice(0, 6);
+  const print = createHash('sha256')
+    .update(typeof value === 'string' ? value : JSON.stringify(value))
+    .digest('hex')
+    .slice(0, 6);
   return `*** (${print})`;
 }
 

@@ -11,9 +11,7 @@ const large = '9007199254740993';
 const rounded = '9007199254740992';
 
 const thing = (spec: string) =>
-  parseExactJson(
-    `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":${spec}}`,
-  ) as KubeObject;
+  parseExactJson(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":${spec}}`) as KubeObject;
 
 describe('whole numbers beyond 2^53', () => {
   test.each([

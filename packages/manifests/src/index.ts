@@ -1,9 +1,10 @@
 export * from './annotations.ts';
 export * from './applied-memo.ts';
-export type { AdoptionPolicy } from './apply-member.ts';
+export { longestFieldManager, type AdoptionPolicy } from './apply-member.ts';
 export * from './apply-set.ts';
 export * from './diff.ts';
 export { isExactInteger, parseExactJson, type ExactInteger } from './exact-integer.ts';
+export * from './fitted-name.ts';
 export * from './health.ts';
 export * from './health-rules.ts';
 export * from './identity.ts';

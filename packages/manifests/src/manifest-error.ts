@@ -20,6 +20,13 @@ export class ManifestError extends Error {
     this.name = 'ManifestError';
     this.problems = problems;
   }
+
+  /** The first few problems and how many more there are, for where room is short. */
+  summary(limit = 10): string {
+    const shown = this.problems.slice(0, limit).map(problemText).join('\n');
+    const more = this.problems.length - limit;
+    return more > 0 ? `${shown}\nand ${more} more` : shown;
+  }
 }
 
 function problemText(problem: ManifestProblem): string {

@@ -102,13 +102,16 @@ function sameListMap(config: unknown, live: unknown, owned: FieldSet, keys: read
   for (const key of keys) {
     const identity = parseExactJson(key.slice(2)) as Record<string, unknown>;
     const liveItem = live.find(
-      (item) => isObject(item) && Object.entries(identity).every(([name, value]) => isDeepStrictEqual(item[name], value)),
+      (item) =>
+        isObject(item) && Object.entries(identity).every(([name, value]) => isDeepStrictEqual(item[name], value)),
     );
     // Key fields the manifest leaves out have been defaulted by the server (a port's protocol, say).
     const configItem = [...left].find(
       (item) =>
         isObject(item) &&
-        Object.entries(identity).every(([name, value]) => item[name] === undefined || isDeepStrictEqual(item[name], value)),
+        Object.entries(identity).every(
+          ([name, value]) => item[name] === undefined || isDeepStrictEqual(item[name], value),
+        ),
     );
     if (liveItem === undefined || configItem === undefined) return false;
     left.delete(configItem);

@@ -107,9 +107,9 @@ describe('YAML is read as kubectl reads it', () => {
       const all = [...values, ...maps];
       const printed = await run(binaries.kubectl, all.map(([yaml]) => documentWith(yaml)).join('---\n'));
       const answers = printed.split(/(?<=^\}\n)/m).map((object) => /"value": (.*)\n\}/s.exec(object)![1]!);
-      expect(answers.map((answer) => answer.replaceAll(/\n\s*/g, '').replaceAll('": ', '":').replaceAll('\\u003c', '<'))).toEqual(
-        all.map(([, json]) => json),
-      );
+      expect(
+        answers.map((answer) => answer.replaceAll(/\n\s*/g, '').replaceAll('": ', '":').replaceAll('\\u003c', '<')),
+      ).toEqual(all.map(([, json]) => json));
     },
   );
 });

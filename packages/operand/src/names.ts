@@ -1,4 +1,4 @@
-import { membershipOf, type Membership } from '@slipway/manifests';
+import { fittedName, longestFieldManager, membershipOf, type Membership } from '@slipway/manifests';
 
 /** Labels, annotations, finalizers and limits of the Operand kinds, in one place. */
 export const names = {
@@ -23,7 +23,7 @@ export const names = {
 
 /** The field manager of one Operand. One each: two Operands that share an object must not take each other's references away. */
 export function fieldManagerOf(operandName: string): string {
-  return `operand-${operandName}`.slice(0, 128);
+  return fittedName(`operand-${operandName}`, longestFieldManager);
 }
 
 /** How the members of an Operand are marked. */

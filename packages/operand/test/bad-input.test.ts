@@ -1,4 +1,5 @@
 import { ConfigMap, createClient, Deployment, findCondition, type KubeObject, type Transport } from '@slipway/kube';
+import { annotations } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 
 import { activeOperandControllers } from '../src/active/controllers.ts';
@@ -310,5 +311,51 @@ describe('permissions that are missing', () => {
     expect(installMessage(failed)).toMatch(/cannot create resource "clusteractiveoperands"/);
     expect(await setsOf(cluster)).toEqual([]);
     expect(await cluster.client.get(ConfigMap, key('a'))).toBeUndefined();
+  });
+});
+
+describe('more text than a condition holds', () => {
+  test('of a manifest with thousands of mistakes the first few are shown, and how many more there are', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const nameless = Array.from({ length: 2000 }, () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }));
+    await cluster.client.create(operand('shop', nameless as KubeObject[]));
+    const message = installMessage(await operandWithReason(cluster, 'shop', 'InvalidManifest'));
+    expect(message).toContain('spec.steadyState[9], metadata.name: is required');
+    expect(message).not.toContain('spec.steadyState[10]');
+    expect(message).toMatch(/and 1990 more$/);
+  });
+
+  test('a message a member brings is cut, and the cut is said', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const talker = configMap('talker', { note: 'blah '.repeat(10_000) });
+    const rule = { kind: 'ConfigMap', current: { path: '.data.done' }, message: { path: '.data.note' } };
+    await cluster.client.create(operand('shop', [talker], { checkDeploymentHealth: true, healthRules: [rule] }));
+    const message = installMessage(await operandWithReason(cluster, 'shop', 'Waiting'));
+    expect(message).toMatch(/ConfigMap default\/talker blah .*… and \d+ characters more$/s);
+    expect(message.length).toBeLessThanOrEqual(32_768);
+  });
+});
+
+describe('names as long as names can be', () => {
+  test('two Operands that differ in their last character do not take each other for the same', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    const names = ['1', '2'].map((end) => `${'n'.repeat(252)}${end}`);
+    const ensured = { annotations: { [annotations.mode]: 'EnsureExists' } };
+    for (const [index, name] of names.entries())
+      await client.create(operand(name, [configMap('shared', { v: '1' }), configMap(`own-${index}`, {}, ensured)]));
+    for (const name of names) await readyOperand(cluster, name);
+    const managers = (await client.get(ConfigMap, key('shared')))?.metadata.managedFields?.map(
+      (entry) => entry.manager,
+    );
+    expect(new Set(managers).size).toBe(2);
+    expect(Math.max(...managers!.map((manager) => manager!.length))).toBe(128);
+    await client.delete(Operand, { name: names[0]! });
+    await cluster.eventually('the first is gone', async () => !(await client.get(Operand, { name: names[0]! })));
+    expect(await client.get(ConfigMap, key('shared'))).toBeDefined();
+    await readyOperand(cluster, names[1]!);
   });
 });

@@ -26,8 +26,9 @@ export async function calculateManifest(run: OperandRun): Promise<Manifest | und
     return manifest;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
-    await writeStatus(run, { conditions: [installFailed(error.message, false, 'InvalidManifest')] });
-    run.context.events.warning(run.operand, 'InvalidManifest', error.message);
+    const problems = error.summary();
+    await writeStatus(run, { conditions: [installFailed(problems, false, 'InvalidManifest')] });
+    run.context.events.warning(run.operand, 'InvalidManifest', problems);
     return undefined;
   }
 }

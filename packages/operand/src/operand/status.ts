@@ -6,6 +6,16 @@ import type { OperandRun, StatusWrite } from './run.ts';
 /** Per-object results kept in status; a set may have thousands. */
 const shownMembers = 50;
 
+/** What the server takes as the message of a condition, in characters. */
+const longestMessage = 32_768;
+
+/** A message that fits into a condition: its beginning, and how much more there is. */
+export function fittedMessage(message: string): string {
+  if (message.length <= longestMessage) return message;
+  const room = longestMessage - 50;
+  return `${message.slice(0, room)}… and ${message.length - room} characters more`;
+}
+
 /**
  * Writes status fields, refused when the Operand has changed since it was read: the run must not go on then. `Ready` follows
  * from the other two conditions. A plan is worth nothing once something was done. The first write about a new generation also says that nothing of it is installed yet.
@@ -16,7 +26,7 @@ export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise
   const conditions = withReady(run, [
     ...(fields.conditions ?? []),
     ...(outdated ? [condition('Planned', false, 'Applied', 'spec.mode is Apply')] : []),
-  ]);
+  ]).map((given) => ({ ...given, message: fittedMessage(given.message ?? '') }));
   const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
   run.operand = await run.context.client.setStatus(run.operand, {
     ...fresh,
