@@ -4,6 +4,7 @@ import { BtpOperator } from './api.ts';
 import { btpOperatorController } from './btp-operator/controller.ts';
 import { caBundleProbeController } from './ca-bundle-probe/controller.ts';
 import { handedOn, ownPermissions, probePermissions } from './permissions.ts';
+import { permissionsForFolder } from './permissions-for.ts';
 import { reasons, type ReasonRow } from './reasons.ts';
 import { manifestsDir } from './manifests-dir.ts';
 import { settingRows, settingsFromFlags } from './settings/settings.ts';
@@ -47,6 +48,15 @@ export const btpManager: OperatorDescription = {
   summary: 'One BtpOperator installs, updates and removes the SAP BTP service operator.',
   kinds: [BtpOperator],
   permissions: [...ownPermissions, ...probePermissions, ...handedOn],
+  permissionVariants: [
+    {
+      name: 'manifests',
+      value: 'dir',
+      description:
+        'for a set of your own: a folder with module-chart, module-resources and manager-resources, such as a checkout of the original',
+      permissions: permissionsForFolder,
+    },
+  ],
   flags,
   examples: [
     {

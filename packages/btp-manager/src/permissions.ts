@@ -2,7 +2,8 @@ import type { PolicyRule } from '@slipway/kube';
 
 import { names } from './names.ts';
 
-const keep = ['get', 'list', 'watch', 'create', 'patch', 'deletecollection'];
+/** What it takes to keep objects of a kind as they should be, and to remove them. */
+export const keep = ['get', 'list', 'watch', 'create', 'patch', 'deletecollection'];
 
 /** What the manager does itself. */
 export const ownPermissions: readonly PolicyRule[] = [

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -31,19 +32,24 @@ import { describe, expect, test } from 'vitest';
 import { BtpOperator, ServiceBinding, ServiceInstance } from '../src/api.ts';
 import { caBundleProbeController } from '../src/ca-bundle-probe/controller.ts';
 import { btpManager } from '../src/operator.ts';
+import { permissionsForFolder } from '../src/permissions-for.ts';
 import { handedOn } from '../src/permissions.ts';
 import { ModuleLoader } from '../src/resources/load.ts';
 import {
   btpCluster,
   btpController,
+  btpOperator,
+  isGone,
   namespace,
   primary,
+  reaches,
   requiredSecret,
   seededCertificates,
   testSettings,
   type BtpTestCluster,
 } from './kit.ts';
 import { ManagerTransport } from './manager-transport.ts';
+import { originalLayout } from './original-layout.ts';
 import { wholeLife } from './whole-life.ts';
 
 const user = { name: 'btp-manager-under-test', groups: ['system:authenticated'] };
@@ -105,6 +111,7 @@ interface UnderTest {
 async function runUnderRole(
   cluster: BtpTestCluster,
   onRefused: (entries: readonly string[]) => Promise<void> = async () => undefined,
+  data: Readonly<Record<string, string>> = {},
 ): Promise<UnderTest> {
   const refused = new Set<string>();
   const statuses: string[] = [];
@@ -128,6 +135,7 @@ async function runUnderRole(
     ReadyStateRequeueInterval: pause,
     HardDeleteTimeout: '1s',
     HardDeleteCheckInterval: '1s',
+    ...data,
   });
   const manager = await cluster.run(
     [btpController({ settings, singleton: 'oldest' }), caBundleProbeController({ image: 'probe:1', settings })],
@@ -216,6 +224,33 @@ describe('permissions', () => {
     240_000,
   );
 
+  const checkout = process.env['BTP_MANAGER_CHECKOUT'];
+  test.each([
+    { what: "in the shape of the original's", of: originalLayout },
+    ...(checkout ? [{ what: 'of the original itself', of: async () => ({ folder: checkout, ...kept }) }] : []),
+  ])('a set $what works under the role that is computed for it', async ({ of }) => {
+    await using layout = await of();
+    await using cluster = await btpCluster(furniture(), enforced);
+    await grant(cluster, [...(await permissionsForFolder(layout.folder)), ...common]);
+    const { refused, said } = await runUnderRole(cluster, undefined, {
+      ChartPath: join(layout.folder, 'module-chart', 'chart'),
+      ResourcesPath: join(layout.folder, 'module-resources'),
+      ManagerResourcesPath: join(layout.folder, 'manager-resources'),
+    });
+    await cluster.client.create(btpOperator());
+    expect((await reaches(cluster, 'ReconcileSucceeded')).status?.chartVersion).toBe('v0.11.10');
+    expect(await cluster.client.get(PriorityClass, { name: 'btp-manager-kyma-priority' })).toBeDefined();
+    await cluster.client.delete(BtpOperator, primary);
+    await isGone(cluster);
+    expect([...refused]).toEqual([]);
+    expect(said()).not.toMatch(/forbidden/i);
+  });
+  if (!checkout)
+    skipped(
+      true,
+      'the manifests of the original itself; needs BTP_MANAGER_CHECKOUT, a checkout of kyma-project/btp-manager',
+    );
+
   test('cover what is handed on to the service operator', async () => {
     const { apply } = await new ModuleLoader().load(testSettings());
     const wanted = apply
@@ -228,6 +263,9 @@ describe('permissions', () => {
 function ruleText({ apiGroups = [], resources = [] }: PolicyRule): string {
   return `${resources.join(', ')} in "${apiGroups.join('", "')}"`;
 }
+
+/** Nothing to clear away. */
+const kept: AsyncDisposable = { [Symbol.asyncDispose]: async () => undefined };
 
 const furniture = () => [requiredSecret(), ...seededCertificates()];
 
