@@ -7,6 +7,7 @@ import { handedOn, ownPermissions, probePermissions } from './permissions.ts';
 import { permissionsForFolder } from './permissions-for.ts';
 import { reasons, type ReasonRow } from './reasons.ts';
 import { manifestsDir } from './manifests-dir.ts';
+import { noImage } from './resources/prepare.ts';
 import { settingRows, settingsFromFlags } from './settings/settings.ts';
 
 const operatorImage = 'service-operator-image';
@@ -76,6 +77,11 @@ export const btpManager: OperatorDescription = {
       action: action === 'Nothing.' ? '' : action,
     })),
   manifestsDir,
+  obstacle(settings) {
+    if (imageFrom(settings) !== '') return undefined;
+    const { reason, message } = noImage();
+    return `${reason}: ${message}`;
+  },
   controllers(settings) {
     const options = optionsFrom(settings);
     const { PROBE_IMAGE, PROBE_TOKENURL_OVERRIDE, PROBE_FORCE_HASH } = settings.env;
@@ -90,15 +96,18 @@ export const btpManager: OperatorDescription = {
   },
 };
 
-function optionsFrom({ flags: given, env }: OperatorSettings) {
-  // Without an image the status of the BtpOperator says so: other operators of the process can work all the same.
-  const serviceOperator = given[operatorImage] || env['SAP_BTP_SERVICE_OPERATOR'] || '';
+function imageFrom({ flags: given, env }: OperatorSettings): string {
+  return given[operatorImage] || env['SAP_BTP_SERVICE_OPERATOR'] || '';
+}
+
+function optionsFrom(settings: OperatorSettings) {
+  const { flags: given, env } = settings;
   const rbacProxy = given[proxyImage] || env['KUBE_RBAC_PROXY'];
   const which = given[singleton] ?? 'fixed';
   if (which !== 'fixed' && which !== 'oldest')
     throw new Error(`btp-manager: --${singleton}: "${which}" is neither fixed nor oldest`);
   return {
-    images: { serviceOperator, ...(rbacProxy ? { rbacProxy } : {}) },
+    images: { serviceOperator: imageFrom(settings), ...(rbacProxy ? { rbacProxy } : {}) },
     settings: settingsFromFlags(given),
     singleton: which,
   } as const;

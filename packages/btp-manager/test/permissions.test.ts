@@ -345,6 +345,14 @@ describe('the description of the operator', () => {
     expect(btpManager.controllers({ flags: {}, env })).toHaveLength(1);
   });
 
+  test('says at start that there is no image to install, with the reason the status would give', () => {
+    expect(btpManager.obstacle!({ flags: {}, env: {} })).toMatch(
+      /^PreparingInstallInfoFailed: .*SAP_BTP_SERVICE_OPERATOR/,
+    );
+    expect(btpManager.obstacle!({ flags: {}, env: { SAP_BTP_SERVICE_OPERATOR: 'x' } })).toBeUndefined();
+    expect(btpManager.obstacle!({ flags: { 'service-operator-image': 'x' }, env: {} })).toBeUndefined();
+  });
+
   test('has an example that can be applied', () => {
     for (const { manifest } of btpManager.examples)
       expect(parseManifests(manifest).map(({ kind }) => kind)).toEqual(['Namespace', 'Secret', 'BtpOperator']);

@@ -108,6 +108,19 @@ test('run without the permissions names the missing ones and how to grant them',
 });
 
 describe('run', () => {
+  test('an operator that cannot do its work ends the process when it is the only one, and is logged beside others', async () => {
+    await using cluster = await servedCluster();
+    const flags = ['--kubeconfig', cluster.kubeconfig, '--install-crds'];
+    const stuck = { ...operandOperator, obstacle: () => 'NothingToDo: give it something' };
+    const alone = await call(['run', 'operand', ...flags], { operators: [stuck] });
+    expect(alone).toMatchObject({ code: 1, err: 'slipway: operand: NothingToDo: give it something\n' });
+    const other = { ...operandOperator, name: 'other', kinds: [], flags: [], controllers: () => [] };
+    const together = new Call(['run', ...flags], { operators: [stuck, other] });
+    await together.says(/"operator":"operand","obstacle":"NothingToDo: give it something"/);
+    await together.says(/"msg":"ready"/);
+    expect(await together.stop()).toBe(0);
+  });
+
   test('--install-crds, probes, metrics and leader election, until Ctrl-C', async () => {
     await using cluster = await servedCluster();
     const running = new Call([

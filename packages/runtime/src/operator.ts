@@ -34,6 +34,11 @@ export interface OperatorDescription {
   readonly reasons: readonly ReasonExplanation[];
   /** Folder with files it reads at run time, which an image has to hold. Default: none. */
   readonly manifestsDir?: string;
+  /**
+   * What keeps it from its work under these settings, as one sentence that says what to do, where others may still work beside it:
+   * a process with no other operator ends, one with others logs it. Default: nothing ever does.
+   */
+  obstacle?(settings: OperatorSettings): string | undefined;
   /** Its controllers under the given settings. */
   controllers(settings: OperatorSettings): readonly Controller[];
 }

@@ -133,12 +133,7 @@ function fillDeployment(deployment: KubeObject, images: Images, configMap: KubeO
   const manager = containers.find((container) => container.name === names.operatorContainer);
   if (!template || !manager)
     throw new Refusal('PreparingInstallInfoFailed', `Deployment ${name} has no container "${names.operatorContainer}"`);
-  if (images.serviceOperator === '') {
-    throw new Refusal(
-      'PreparingInstallInfoFailed',
-      'there is no image to install; set SAP_BTP_SERVICE_OPERATOR (or --service-operator-image) for the manager',
-    );
-  }
+  if (images.serviceOperator === '') throw noImage();
   manager.image = images.serviceOperator;
   const proxy = containers.find((container) => container.name === names.proxyContainer);
   if (proxy) {
@@ -160,6 +155,13 @@ function fillDeployment(deployment: KubeObject, images: Images, configMap: KubeO
     ...template.metadata,
     annotations: { ...template.metadata?.annotations, [names.configurationHashAnnotation]: hash },
   };
+}
+
+/** Also said when the process starts: nothing on the cluster can mend it. */
+export function noImage(): Refusal {
+  const text =
+    'there is no image to install; set SAP_BTP_SERVICE_OPERATOR (or --service-operator-image) for the manager';
+  return new Refusal('PreparingInstallInfoFailed', text);
 }
 
 function sorted(data: unknown): [string, string][] {

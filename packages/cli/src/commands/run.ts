@@ -47,6 +47,12 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
     clock: terminal.clock,
   });
   const controllers = operators.flatMap((operator) => controllersOf(operator, settingsOf(operator)));
+  for (const operator of operators) {
+    const obstacle = operator.obstacle?.(settingsOf(operator));
+    if (obstacle === undefined) continue;
+    if (operators.length === 1) throw new CommandError(`${operator.name}: ${obstacle}`);
+    log.error('an operator cannot do its work', { operator: operator.name, obstacle });
+  }
   await using cluster = await context.connect();
   log.info('starting', { version, cluster: cluster.origin, operators: operators.map((operator) => operator.name) });
   if (verbose) for (const setting of inForce) log.info('setting', { ...setting });
