@@ -95,28 +95,25 @@ describe('the CA bundle probe', () => {
     },
   );
 
-  test.skipIf(embeddedOnly)(
-    'defect 11: a changed interval counts without a restart, and 0 turns the probe off',
-    async () => {
-      const { cluster } = await start();
-      await using _cluster = cluster;
-      const first = await nextJob(cluster, undefined);
-      const labels = { 'app.kubernetes.io/managed-by': 'kcp-kyma-environment-broker' };
-      const metadata = { namespace: 'kyma-system', name: 'sap-btp-manager', labels };
-      await cluster.client.create(newObject(ConfigMap, { metadata, data: { ProbeInterval: '10m' } }));
-      await cluster.advance(12 * minute);
-      expect(await jobUid(cluster)).not.toBe(first);
-      const data = { ProbeInterval: '0' };
-      await cluster.client.patch(
-        ConfigMap,
-        { namespace: 'kyma-system', name: 'sap-btp-manager' },
-        { type: 'merge', body: { data } },
-      );
-      await cluster.eventually('there is no Job any more', async () => (await jobUid(cluster)) === undefined);
-      await cluster.advance(120 * minute);
-      expect(await jobUid(cluster)).toBeUndefined();
-    },
-  );
+  test.skipIf(embeddedOnly)('a changed interval counts without a restart, and 0 turns the probe off', async () => {
+    const { cluster } = await start();
+    await using _cluster = cluster;
+    const first = await nextJob(cluster, undefined);
+    const labels = { 'app.kubernetes.io/managed-by': 'kcp-kyma-environment-broker' };
+    const metadata = { namespace: 'kyma-system', name: 'sap-btp-manager', labels };
+    await cluster.client.create(newObject(ConfigMap, { metadata, data: { ProbeInterval: '10m' } }));
+    await cluster.advance(12 * minute);
+    expect(await jobUid(cluster)).not.toBe(first);
+    const data = { ProbeInterval: '0' };
+    await cluster.client.patch(
+      ConfigMap,
+      { namespace: 'kyma-system', name: 'sap-btp-manager' },
+      { type: 'merge', body: { data } },
+    );
+    await cluster.eventually('there is no Job any more', async () => (await jobUid(cluster)) === undefined);
+    await cluster.advance(120 * minute);
+    expect(await jobUid(cluster)).toBeUndefined();
+  });
 
   test('runs under an account of its own, and all of it goes with the BtpOperator', async () => {
     const { cluster } = await start();

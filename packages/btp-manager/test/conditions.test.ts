@@ -34,8 +34,8 @@ const changeSecret = (cluster: TestCluster, values: Record<string, string>) =>
   });
 
 // Other rows are where the flow comes to them: provisioning.test.ts, updating.test.ts, deprovisioning.test.ts.
-describe('rows of the table of conditions', () => {
-  test('row 12, AnnotatingSecretFailed', async () => {
+describe('reasons of the condition', () => {
+  test('AnnotatingSecretFailed: what was in force before cannot be noted on the required Secret', async () => {
     await using cluster = await readyCluster({ settings });
     const fault = cluster.refuse({ verb: 'patch', resource: 'secrets', name: 'sap-btp-manager' });
     await changeSecret(cluster, { cluster_id: 'cluster-2' });
@@ -48,7 +48,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 14, ChartPathEmpty', async () => {
+  test('ChartPathEmpty: there is no Chart.yaml where the setting points', async () => {
     await using cluster = await btpCluster();
     await cluster.run([btpController({ settings: testSettings({ ...impatient, ChartPath: '' }) })]);
     await cluster.client.create(btpOperator());
@@ -57,7 +57,7 @@ describe('rows of the table of conditions', () => {
     expect(messageIn(failed)).toContain('--chart-path');
   });
 
-  test('row 16, DeletionOfOrphanedResourcesFailed', async () => {
+  test('DeletionOfOrphanedResourcesFailed: a stored cluster id that is not wanted any more cannot be deleted', async () => {
     const stale = newObject(Secret, {
       metadata: system('sap-btp-operator-clusterid'),
       data: { INITIAL_CLUSTER_ID: encode('of-an-earlier-installation') },
@@ -72,7 +72,7 @@ describe('rows of the table of conditions', () => {
     expect(await cluster.client.get(Secret, system('sap-btp-operator-clusterid'))).toBeUndefined();
   });
 
-  test('row 17, GettingConfigMapFailed', async () => {
+  test('GettingConfigMapFailed: the settings cannot be read', async () => {
     await using cluster = await btpCluster();
     const fault = cluster.refuse({ verb: 'get', resource: 'configmaps', name: 'sap-btp-manager' });
     await cluster.run([btpController({ settings })]);
@@ -82,7 +82,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 18, GettingDefaultCredentialsSecretFailed', async () => {
+  test('GettingDefaultCredentialsSecretFailed: it cannot be seen where credentials are', async () => {
     await using cluster = await readyCluster({ settings });
     const fault = cluster.refuse({ verb: 'list', resource: 'secrets' });
     await changeSecret(cluster, { clientid: 'other-client' });
@@ -91,7 +91,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 19, GettingSapBtpServiceOperatorClusterIdSecretFailed', async () => {
+  test('GettingSapBtpServiceOperatorClusterIdSecretFailed: the stored cluster id cannot be read', async () => {
     await using cluster = await btpCluster();
     const fault = cluster.refuse({ verb: 'get', resource: 'secrets', name: 'sap-btp-operator-clusterid' });
     await cluster.run([btpController({ settings })]);
@@ -102,7 +102,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 20, GettingSapBtpServiceOperatorConfigMapFailed', async () => {
+  test('GettingSapBtpServiceOperatorConfigMapFailed: the configuration in force cannot be read', async () => {
     await using cluster = await btpCluster();
     const fault = cluster.refuse({ verb: 'get', resource: 'configmaps', name: 'sap-btp-operator-config' });
     await cluster.run([btpController({ settings })]);
@@ -112,7 +112,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 21, InconsistentChart, and a corrected file is read again', async () => {
+  test('InconsistentChart: a mistake in a file is named, and the corrected file is read again', async () => {
     const { folder, data } = await moduleCopy();
     const file = join(folder, 'module-resources', 'apply', 'extra.yml');
     await writeFile(file, 'apiVersion: v1\nkind: ConfigMap\n');
@@ -126,7 +126,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 310_000 });
   });
 
-  test('row 23, PreparingInstallInfoFailed', async () => {
+  test('PreparingInstallInfoFailed: the Deployment has no container to put the image into', async () => {
     const { folder, data } = await moduleCopy();
     const file = join(folder, 'module-resources', 'apply', 'deployment.yml');
     await writeFile(file, (await readFile(file, 'utf8')).replace('name: manager\n', 'name: somebody-else\n'));
@@ -138,7 +138,7 @@ describe('rows of the table of conditions', () => {
     expect(messageIn(failed)).toContain('has no container "manager"');
   });
 
-  test('row 24, ProvisioningFailed: the server refuses a resource', async () => {
+  test('ProvisioningFailed: the server refuses a resource', async () => {
     await using cluster = await btpCluster();
     const fault = cluster.refuse({ verb: 'patch', resource: 'clusterroles' });
     await cluster.run([btpController({ settings })]);
@@ -150,7 +150,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 310_000 });
   });
 
-  test('row 25, ReconcileFailed: the same in a ready module', async () => {
+  test('ReconcileFailed: the same in a ready module', async () => {
     await using cluster = await readyCluster({ settings });
     const fault = cluster.refuse({ verb: 'patch', resource: 'secrets', name: 'sap-btp-service-operator' });
     await changeSecret(cluster, { clientid: 'other-client' });
@@ -160,7 +160,7 @@ describe('rows of the table of conditions', () => {
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('row 26, ResourceRemovalFailed: what is superseded cannot be removed', async () => {
+  test('ResourceRemovalFailed: what is superseded cannot be removed', async () => {
     await using cluster = await readyCluster({ settings }, [
       namespace('creds'),
       requiredSecret(),
@@ -217,34 +217,32 @@ describe('rows of the table of conditions', () => {
   });
 });
 
-test('every step and every row of the documentation has a test that names it', async () => {
-  const titles = async (file: string) =>
-    [...(await readFile(join(import.meta.dirname, file), 'utf8')).matchAll(/test[^(]*\(\s*(['"`])(.*?)\1,/g)].map(
-      ([, , title]) => title!,
-    );
-  const numbers = (texts: readonly string[], word: string) =>
-    new Set(
-      texts
-        .flatMap((title) => [...title.matchAll(new RegExp(`\\b${word}s? (\\d+a?(?:(?:, | and | to )\\d+a?)*)`, 'g'))])
-        .flatMap(([, list]) => numbersIn(list!)),
-    );
-  const files = ['provisioning.test.ts', 'updating.test.ts', 'deprovisioning.test.ts', 'conditions.test.ts'];
-  const rows = numbers((await Promise.all(files.map(titles))).flat(), 'row');
-  expect(Array.from({ length: 30 }, (_, index) => `${index + 1}`).filter((row) => !rows.has(row))).toEqual([]);
-  const steps = Array.from({ length: 11 }, (_, index) => `${index + 1}`);
-  const provisioning = numbers(await titles('provisioning.test.ts'), 'step');
-  expect([...steps, '3a', '5a', '6a'].filter((step) => !provisioning.has(step))).toEqual([]);
-  const deprovisioning = numbers(await titles('deprovisioning.test.ts'), 'step');
-  expect([...steps, '11a'].filter((step) => !deprovisioning.has(step))).toEqual([]);
-});
+describe('the documentation', () => {
+  const storyFiles = ['provisioning.test.ts', 'updating.test.ts', 'deprovisioning.test.ts', 'conditions.test.ts'];
+  const readStories = async () =>
+    (await Promise.all(storyFiles.map((file) => readFile(join(import.meta.dirname, file), 'utf8')))).join('\n');
 
-/** `1, 2 and 4`, `5 to 9`. */
-function numbersIn(list: string): string[] {
-  const [first, last] = /^(\d+) to (\d+)/.exec(list)?.slice(1).map(Number) ?? [];
-  if (first !== undefined && last !== undefined)
-    return Array.from({ length: last - first + 1 }, (_, index) => `${first + index}`);
-  return list.match(/\d+a?/g) ?? [];
-}
+  test('names for every step a test that shows it', async () => {
+    const page = join(import.meta.dirname, '..', '..', '..', 'docs', 'btp-manager-steps.md');
+    const rows = [...(await readFile(page, 'utf8')).matchAll(/^\| (\d+a?) \| [^|]+ \| ("[^|]+") \|$/gm)];
+    const steps = Array.from({ length: 11 }, (_, index) => `${index + 1}`);
+    const sorted = (list: readonly string[]) => [...list].sort();
+    expect(sorted(rows.map(([, step]) => step!))).toEqual(sorted([...steps, '3a', '5a', '6a', ...steps, '11a']));
+    const titles = new Set(
+      [...(await readStories()).matchAll(/\btest[^(]*(?:\([^()]*\))?\(\s*(['"`])(.*?)\1,/g)].map(
+        ([, , title]) => title!,
+      ),
+    );
+    const shown = rows.flatMap(([, , list]) => list!.slice(1, -1).split('", "'));
+    expect(shown.filter((title) => !titles.has(title))).toEqual([]);
+  });
+
+  test('lists no reason that is not reached in a test', async () => {
+    const stories = await readStories();
+    const set = Object.entries<ReasonRow>(reasons).filter(([, { reserved }]) => !reserved);
+    expect(set.map(([reason]) => reason).filter((reason) => !stories.includes(`${reason}'`))).toEqual([]);
+  });
+});
 
 describe('the condition', () => {
   test('keeps lastTransitionTime while Ready stays false, and says which generation it is about', async () => {
@@ -267,7 +265,7 @@ describe('the condition', () => {
     );
   });
 
-  test('rows 13 and 27, ChartInstallFailed and StoringChartDetailsFailed, are never set; all others are', async () => {
+  test('ChartInstallFailed and StoringChartDetailsFailed are never set; all others are', async () => {
     const folder = join(import.meta.dirname, '..', 'src');
     const files = (await readdir(folder, { recursive: true })).filter((file) => /(?<!\.test)\.ts$/.test(file));
     const texts = await Promise.all(

@@ -59,7 +59,7 @@ const embeddedOnly = skipped(
 );
 
 describe('deprovisioning, step by step', () => {
-  test('steps 1 and 11: everything of the module goes, nothing else does', async () => {
+  test('everything of the module goes, nothing else does', async () => {
     const foreign = newObject(ConfigMap, { metadata: system('of-the-user'), data: { a: 'b' } });
     await using cluster = await btpCluster([requiredSecret(), foreign]);
     // Making keys is part of it here: the certificates of this test are the manager's own.
@@ -77,7 +77,7 @@ describe('deprovisioning, step by step', () => {
     });
   });
 
-  test('step 1, row 29: instances and bindings block the deletion, with live counts', async () => {
+  test('instances and bindings block the deletion, with live counts', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -103,7 +103,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 20_000);
   });
 
-  test('step 1: force-delete deletes them; other values of the label do not', async () => {
+  test('force-delete deletes them; other values of the label do not', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -120,7 +120,7 @@ describe('deprovisioning, step by step', () => {
     if (seen) expect(seen).toEqual(['Warning/ServiceInstancesAndBindingsNotCleaned', 'Deleting/HardDeleting']);
   });
 
-  test('steps 2 and 3, row 10: hard delete waits for what the service operator still holds', async () => {
+  test('hard delete waits for what the service operator still holds', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one', held));
@@ -146,7 +146,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 20_000);
   });
 
-  test('steps 2 and 4, row 11: after twenty minutes it becomes a soft delete', async () => {
+  test('after twenty minutes it becomes a soft delete', async () => {
     const limit = onReference ? 3000 : 20 * minute;
     const settings = testSettings({
       HardDeleteTimeout: `${limit}ms`,
@@ -228,7 +228,7 @@ describe('deprovisioning, step by step', () => {
     expect(writes).toBeLessThanOrEqual(6);
   });
 
-  test('step 4: a deletion that is refused, because the webhook cannot be called, becomes a soft delete at once', async () => {
+  test('a deletion that is refused, because the webhook cannot be called, becomes a soft delete at once', async () => {
     // Nothing listens behind the Service of the webhooks.
     const { folder, data } = await moduleCopy();
     const file = join(folder, 'module-resources', 'apply', 'webhooks.yml');
@@ -251,7 +251,7 @@ describe('deprovisioning, step by step', () => {
     expect(told.note).toContain('failed calling webhook');
   });
 
-  test('steps 5 to 9: soft delete removes operator, webhooks, finalizers and the Secrets of bindings', async () => {
+  test('soft delete removes operator, webhooks, finalizers and the Secrets of bindings', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     const order: string[] = [];
@@ -284,7 +284,7 @@ describe('deprovisioning, step by step', () => {
     }
   });
 
-  test('step 10: a soft-delete step that fails is tried again', async () => {
+  test('a soft-delete step that fails is tried again', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     await client.create(serviceInstance('one', held));
@@ -300,7 +300,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 20 * minute);
   });
 
-  test('step 11a, row 26: what does not go is an error that names it, and the deletion goes on when it does', async () => {
+  test('what does not go is an error that names it, and the deletion goes on when it does', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ DeleteRequestTimeout: '3s' }) });
     const { client } = cluster;
     const key = system('sap-btp-operator-config');
@@ -317,7 +317,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 5_000);
   });
 
-  test('step 11a: a removal that is refused is an error that says so, and is tried again', async () => {
+  test('a removal that is refused is an error that says so, and is tried again', async () => {
     await using cluster = await readyCluster({ settings: testSettings(impatient) });
     const fault = cluster.refuse({ verb: 'deletecollection', resource: 'services' });
     await cluster.client.delete(BtpOperator, primary);
@@ -328,7 +328,7 @@ describe('deprovisioning, step by step', () => {
     await isGone(cluster, 10 * minute);
   });
 
-  test('step 11, defect 5: a custom credentials namespace is cleaned up too', async () => {
+  test('a custom credentials namespace is cleaned up too', async () => {
     await using cluster = await btpCluster([
       namespace('creds'),
       requiredSecret({ credentials_namespace: 'creds' }),
@@ -352,7 +352,7 @@ describe('deprovisioning, step by step', () => {
     expect(await client.get(Secret, { namespace: 'creds', name: 'sap-btp-operator-clusterid' })).toBeUndefined();
   });
 
-  test('step 11: the inputs of the user stay, whatever their label', async () => {
+  test('the inputs of the user stay, whatever their label', async () => {
     const labels = { 'app.kubernetes.io/managed-by': 'btp-manager' };
     await using cluster = await btpCluster([
       requiredSecret({}, labels),
@@ -379,7 +379,7 @@ describe('deprovisioning, step by step', () => {
 });
 
 describe('defects of the original', () => {
-  test('defect 1: the last instance to go resumes the deletion at once, also after a restart', async () => {
+  test('the last instance to go resumes the deletion at once, also after a restart', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -392,7 +392,7 @@ describe('defects of the original', () => {
     await isGone(cluster, 20_000);
   });
 
-  test.skipIf(embeddedOnly)('defect 2: an unblocked deletion never leaves the module behind', async () => {
+  test.skipIf(embeddedOnly)('an unblocked deletion never leaves the module behind', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -415,8 +415,7 @@ describe('defects of the original', () => {
       expect(await client.get(kind as Kind, key)).toBeUndefined();
   });
 
-  // Defect 3 (stale counts) and defect 4 (secretName) are part of step 1 and of steps 5 to 9 above; named here for the record.
-  test('defect 3: the counts in the message follow what is there', async () => {
+  test('the counts in the message follow what is there', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one'));
@@ -431,7 +430,7 @@ describe('defects of the original', () => {
     );
   });
 
-  test('defect 4: a Secret of a binding that belongs to somebody else stays', async () => {
+  test('a Secret of a binding that belongs to somebody else stays', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     const owner = await client.create(
@@ -449,7 +448,7 @@ describe('defects of the original', () => {
     expect(await client.get(Secret, { namespace: 'default', name: 'shared' })).toBeDefined();
   });
 
-  test.skipIf(embeddedOnly)('defect 6: soft delete succeeds on its first pass', async () => {
+  test.skipIf(embeddedOnly)('soft delete succeeds on its first pass', async () => {
     await using cluster = await readyCluster({ settings: testSettings({ HardDeleteTimeout: '0s' }) });
     const { client } = cluster;
     for (const index of [1, 2, 3]) {
@@ -494,7 +493,7 @@ describe('defects of the original', () => {
     expect(fault.hits).toBe(1);
   });
 
-  test('defect 8, row 7: a terminating CR held by others gets no finalizer, and says what it waits for', async () => {
+  test('a terminating CR held by others gets no finalizer, and says what it waits for', async () => {
     await using cluster = await btpCluster();
     await cluster.client.create(btpOperator({ finalizers: ['example.com/other'] }));
     await cluster.client.delete(BtpOperator, primary);
@@ -505,7 +504,7 @@ describe('defects of the original', () => {
     expect(messageIn(final)).toBe('the module is removed; the object waits for example.com/other');
   });
 
-  test('defect 13: a hard delete under way does not keep other objects waiting', async () => {
+  test('a hard delete under way does not keep other objects waiting', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     await client.create(serviceInstance('one', held));

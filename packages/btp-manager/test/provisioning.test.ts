@@ -45,7 +45,7 @@ const secretKey = system('sap-btp-manager');
 const deploymentKey = system('sap-btp-operator-controller-manager');
 
 describe('provisioning, step by step', () => {
-  test('steps 1, 2, 4 and 11, rows 1 and 6: the CR is picked up, gets a finalizer and becomes Ready', async () => {
+  test('the CR is picked up, gets a finalizer and becomes Ready', async () => {
     await using cluster = await btpCluster();
     const seen = cluster.embedded ? watchReasons(cluster) : undefined;
     await cluster.run([btpController()]);
@@ -61,14 +61,14 @@ describe('provisioning, step by step', () => {
     if (seen) expect(seen).toEqual(['Processing/Initialized', 'Ready/ReconcileSucceeded']);
   });
 
-  test('step 1: a CR with a null spec is as good as one without', async () => {
+  test('a CR with a null spec is as good as one without', async () => {
     await using cluster = await btpCluster();
     await cluster.run([btpController()]);
     await cluster.client.create({ ...btpOperator(), spec: null } as unknown as BtpOperator);
     await reaches(cluster, 'ReconcileSucceeded');
   });
 
-  test('steps 3 and 3a, row 30: another name or namespace gets a warning and nothing else', async () => {
+  test('another name or namespace gets a warning and nothing else', async () => {
     await using cluster = await btpCluster();
     await cluster.run([btpController()]);
     const keys = [
@@ -89,7 +89,7 @@ describe('provisioning, step by step', () => {
     expect(await cluster.client.get(Deployment, deploymentKey)).toBeUndefined();
   });
 
-  test('steps 5 and 5a, row 28: without the Secret there is a warning until it is created', async () => {
+  test('without the Secret there is a warning until it is created', async () => {
     await using cluster = await btpCluster(seededCertificates());
     await cluster.run([btpController()]);
     await cluster.client.create(btpOperator());
@@ -100,7 +100,7 @@ describe('provisioning, step by step', () => {
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
   });
 
-  test('step 5: a Secret without the label is not seen; adding the label is', async () => {
+  test('a Secret without the label is not seen; adding the label is', async () => {
     await using cluster = await btpCluster([requiredSecret({}, {}), ...seededCertificates()]);
     await cluster.run([btpController()]);
     await cluster.client.create(btpOperator());
@@ -110,7 +110,7 @@ describe('provisioning, step by step', () => {
     await reaches(cluster, 'ReconcileSucceeded', { withinMs: 60_000 });
   });
 
-  test('step 5: a missing Secret is looked for again after some time', async () => {
+  test('a missing Secret is looked for again after some time', async () => {
     await using cluster = await btpCluster(seededCertificates());
     await cluster.run([btpController({ settings: testSettings(impatient) })]);
     await cluster.client.create(btpOperator());
@@ -127,7 +127,7 @@ describe('provisioning, step by step', () => {
     expect(looks.hits).toBe(1);
   });
 
-  test('steps 6 and 6a, row 22: an incomplete Secret is an error that names the keys, until it is updated', async () => {
+  test('an incomplete Secret is an error that names the keys, until it is updated', async () => {
     const incomplete = requiredSecret({ sm_url: '' });
     delete incomplete.data!['clientid'];
     await using cluster = await btpCluster([incomplete, ...seededCertificates()]);
@@ -185,7 +185,7 @@ describe('provisioning, step by step', () => {
     await isGone(cluster);
   });
 
-  test('step 7: outdated resources are deleted, and it does not matter when they or their kind are gone', async () => {
+  test('outdated resources are deleted, and it does not matter when they or their kind are gone', async () => {
     const { folder, data } = await moduleCopy();
     const old = (name: string): KubeObject => newObject(ConfigMap, { metadata: system(name) });
     await writeFile(
@@ -204,7 +204,7 @@ describe('provisioning, step by step', () => {
     expect(await cluster.client.get(ConfigMap, system('kept'))).toBeDefined();
   });
 
-  test('step 8: labels, credentials, images, certificates and webhooks are as they should be', async () => {
+  test('labels, credentials, images, certificates and webhooks are as they should be', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     const config = await client.get(ConfigMap, system('sap-btp-operator-config'));
@@ -236,7 +236,7 @@ describe('provisioning, step by step', () => {
     }
   });
 
-  test('step 9: resources are applied under our name, and fields of others survive', async () => {
+  test('resources are applied under our name, and fields of others survive', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     const account = system('sap-btp-operator');
@@ -256,7 +256,7 @@ describe('provisioning, step by step', () => {
     expect((await client.get(ServiceAccount, account))?.metadata.labels?.['mine']).toBe('yes');
   });
 
-  test('step 10: what is not ready in time is an error, and is looked at again', async () => {
+  test('what is not ready in time is an error, and is looked at again', async () => {
     // Without controllers no Deployment becomes available by itself.
     await using cluster = await btpCluster(undefined, { controllers: 'core' });
     const settings = testSettings(onReference ? { ReadyTimeout: '3s', ReadyCheckInterval: '1s' } : {});
@@ -280,7 +280,7 @@ describe('provisioning, step by step', () => {
     }
   });
 
-  test('step 11: a ready module is left in peace: a second look asks for no write', async () => {
+  test('a ready module is left in peace: a second look asks for no write', async () => {
     await using cluster = await readyCluster();
     const made = [...cluster.writes];
     await settle(cluster);
@@ -297,7 +297,7 @@ describe('provisioning, step by step', () => {
     expect(made.filter((write, index) => made.indexOf(write) !== index)).toEqual([]);
   });
 
-  test('step 11: a manager that starts over asks for no write either', async () => {
+  test('a manager that starts over asks for no write either', async () => {
     await using cluster = await readyCluster();
     await settle(cluster);
     await cluster.manager.stop();

@@ -44,7 +44,7 @@ async function nextVersion(version: string): Promise<{ data: Record<string, stri
 }
 
 describe('updating', () => {
-  test('rows 3, 8 and 9: a new chart version goes through UpdateCheck and Updated to UpdateDone', async () => {
+  test('a new chart version goes through UpdateCheck and Updated to UpdateDone', async () => {
     await using cluster = await readyCluster();
     await cluster.manager.stop();
     const { data, folder } = await nextVersion('0.12.0');
@@ -118,7 +118,7 @@ spec:
     expect(messageIn(await reaches(cluster, 'UpdateDone'))).toBe('updated from v0.11.10 to 0.12.0');
   });
 
-  test('row 2, UpdateCheckSucceeded: the manager went back before anything was changed', async () => {
+  test('UpdateCheckSucceeded: the manager went back before anything was changed', async () => {
     await using cluster = await readyCluster();
     await cluster.manager.stop();
     await cluster.client.patch(
@@ -148,7 +148,7 @@ spec:
     expect(back.status?.state).toBe('Ready');
   });
 
-  test('row 15, ConsistencyCheckFailed: a version the server would refuse changes nothing', async () => {
+  test('ConsistencyCheckFailed: a version the server would refuse changes nothing', async () => {
     await using cluster = await readyCluster();
     await cluster.manager.stop();
     const { data, folder } = await nextVersion('0.12.0');
@@ -230,7 +230,7 @@ describe('changed credentials', () => {
     if (seen) expect(seen.filter((entry) => entry !== 'Ready/ReconcileSucceeded')).toEqual([]);
   });
 
-  test('row 4, ClusterIdChanged: the service operator restarts with the new id', async () => {
+  test('ClusterIdChanged: the service operator restarts with the new id', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     const clusterId = system('sap-btp-operator-clusterid');
@@ -253,7 +253,7 @@ describe('changed credentials', () => {
     if (seen) expect(seen).toContain('Processing/ClusterIdChanged');
   });
 
-  test('row 5, CredentialsNamespaceChanged: the old Secret goes only after the new one is there', async () => {
+  test('CredentialsNamespaceChanged: the old Secret goes only after the new one is there', async () => {
     await using cluster = await readyCluster({}, [namespace('creds'), requiredSecret(), ...seededCertificates()]);
     const { client } = cluster;
     const name = 'sap-btp-service-operator';
@@ -294,7 +294,7 @@ describe('changed credentials', () => {
     expect(await client.get(Secret, system(name))).toBeDefined();
   });
 
-  test('defect 9: a change and its reversal leave nothing to remember', async () => {
+  test('a change and its reversal leave nothing to remember', async () => {
     await using cluster = await readyCluster();
     const { client } = cluster;
     for (const id of ['cluster-2', 'cluster-1', 'cluster-3', 'cluster-1']) {
@@ -309,7 +309,7 @@ describe('changed credentials', () => {
     expect(await operatorPods(cluster)).toEqual(pods);
   });
 
-  test('defect 7: what should be removed but is gone already is no failure', async () => {
+  test('what should be removed but is gone already is no failure', async () => {
     await using cluster = await readyCluster({}, [namespace('creds'), requiredSecret(), ...seededCertificates()]);
     // There is no cluster id Secret at all, and the credentials Secret goes by hand at the same moment.
     cluster.embedded?.faults.add({

@@ -1,5 +1,7 @@
 import {
+  controllerOf,
   Deployment,
+  isControlledBy,
   isNotFound,
   MutatingWebhookConfiguration,
   Secret,
@@ -50,8 +52,7 @@ async function deleteBindingSecret(run: BtpRun, binding: ServiceResource): Promi
   const secret = await run.context.client.get(Secret, { namespace, name });
   if (!secret) return;
   // Somebody else's Secret of that name stays.
-  const owner = secret.metadata.ownerReferences?.find((reference) => reference.controller);
-  if (owner && owner.uid !== binding.metadata.uid) return;
+  if (controllerOf(secret) && !isControlledBy(secret, binding)) return;
   await run.context.client.delete(Secret, { namespace, name }, { preconditions: { uid: secret.metadata.uid! } });
 }
 

@@ -1,5 +1,6 @@
 import {
   newObject,
+  ownerReference,
   Role,
   RoleBinding,
   ServiceAccount,
@@ -8,7 +9,7 @@ import {
   type KubeObject,
 } from '@slipway/kube';
 
-import { BtpOperator } from '../api.ts';
+import type { BtpOperator } from '../api.ts';
 import { names } from '../names.ts';
 
 /** What the probe runs as: it reads the token URL from the required Secret and notes what it found on the BtpOperator. */
@@ -19,10 +20,8 @@ export async function ensureProbeAccess(
   secretName: string,
 ): Promise<void> {
   const { namespace } = names.primary;
-  const { uid = '' } = btp.metadata;
-  const owner = { apiVersion: BtpOperator.apiVersion, kind: BtpOperator.kind, name: btp.metadata.name!, uid };
   // It goes with the BtpOperator, by the hand of the garbage collector.
-  const metadata = { namespace, name, ownerReferences: [owner] };
+  const metadata = { namespace, name, ownerReferences: [ownerReference(btp)] };
   const group = 'rbac.authorization.k8s.io';
   const rules = [
     { apiGroups: [names.group], resources: ['btpoperators'], verbs: ['get', 'patch'] },

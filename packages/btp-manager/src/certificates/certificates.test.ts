@@ -103,7 +103,7 @@ describe('the decision table of certificates', () => {
     expect(decide({ ca: caSecret(otherCa), leaf: leafSecret(leaf) }).make).toBe('both');
   });
 
-  test('defect 12: a corrupt ca.key heals', () => {
+  test('a corrupt ca.key heals', () => {
     const leafGood = leafSecret(leaf);
     for (const key of ['garbage', otherCa.privateKey])
       expect(decide({ ca: { certificate: ca.certificate, key }, leaf: leafGood })).toEqual({

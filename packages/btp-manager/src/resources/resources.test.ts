@@ -115,7 +115,7 @@ describe('the module on disk', () => {
     expect((await loader.load(paths)).chartVersion).toBe('0.12.0');
   });
 
-  test('row 14, ChartPathEmpty: no path, or no Chart.yaml there', async () => {
+  test('ChartPathEmpty: no path, or no Chart.yaml there', async () => {
     expect((await refusalOf(() => new ModuleLoader().load({ ...paths, chartPath: '' }))).reason).toBe('ChartPathEmpty');
     await rm(join(paths.chartPath, 'Chart.yaml'));
     const refusal = await refusalOf(() => new ModuleLoader().load(paths));
@@ -123,7 +123,7 @@ describe('the module on disk', () => {
     expect(refusal.message).toContain('Chart.yaml cannot be read: ENOENT');
   });
 
-  test('row 21, InconsistentChart: a mistake is named by file, line and field', async () => {
+  test('InconsistentChart: a mistake is named by file, line and field', async () => {
     const file = join(paths.resourcesPath, 'apply', 'broken.yml');
     await writeFile(
       file,
@@ -136,7 +136,7 @@ describe('the module on disk', () => {
     expect((await refusalOf(() => new ModuleLoader().load(paths))).message).toContain(`${file}, document 1, line 1`);
   });
 
-  test('row 21, InconsistentChart: a folder is missing, or the version', async () => {
+  test('InconsistentChart: a folder is missing, or the version', async () => {
     await writeFile(join(paths.chartPath, 'Chart.yaml'), 'name: x\n');
     expect((await refusalOf(() => new ModuleLoader().load(paths))).message).toContain('Chart.yaml: version is missing');
     await rm(join(paths.resourcesPath, 'delete'), { recursive: true });
@@ -144,7 +144,7 @@ describe('the module on disk', () => {
   });
 });
 
-describe('step 8: preparing the resources', () => {
+describe('preparing the resources', () => {
   let files: ModuleFiles;
   beforeEach(async () => void (files = await new ModuleLoader().load(settings)));
 
@@ -253,7 +253,7 @@ describe('step 8: preparing the resources', () => {
     expect(template(prepare({ credentials: rotated }))).toBe(before);
   });
 
-  test('row 21, InconsistentChart: a set without its core', async () => {
+  test('InconsistentChart: a set without its core', async () => {
     const refusal = await refusalOf(() =>
       prepare({ files: { ...files, apply: files.apply.filter((object) => object.kind !== 'ConfigMap') } }),
     );
@@ -263,7 +263,7 @@ describe('step 8: preparing the resources', () => {
     });
   });
 
-  test('row 23, PreparingInstallInfoFailed: a Deployment without the container', async () => {
+  test('PreparingInstallInfoFailed: a Deployment without the container', async () => {
     const apply = files.apply.map((object) =>
       object.kind === 'Deployment' ? { ...object, spec: { template: { spec: { containers: [] } } } } : object,
     );
@@ -272,7 +272,7 @@ describe('step 8: preparing the resources', () => {
     expect(refusal.message).toContain('has no container "manager"');
   });
 
-  test('row 23, PreparingInstallInfoFailed: no image', async () => {
+  test('PreparingInstallInfoFailed: no image', async () => {
     const refusal = await refusalOf(() => prepare({ images: { serviceOperator: '' } }));
     expect(refusal.reason).toBe('PreparingInstallInfoFailed');
     expect(refusal.message).toContain('set SAP_BTP_SERVICE_OPERATOR');

@@ -47,7 +47,7 @@ test('the ConfigMap wins over flags, flags win over defaults', () => {
   });
 });
 
-test('defect 10: a key that goes restores its flag or default', () => {
+test('a key that goes restores its flag or default', () => {
   const base = settingsFromFlags({ 'ready-timeout': '1m' });
   const changed = withConfigMap(base, { ReadyTimeout: '2m', RsaKeyBits: '2048' }).settings;
   expect(changed).toMatchObject({ readyTimeoutMs: 120_000, rsaKeyBits: 2048 });
