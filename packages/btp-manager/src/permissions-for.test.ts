@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { btpManager } from './operator.ts';
 import { permissionsForFolder } from './permissions-for.ts';
-import { manifestsDir } from './resources/manifests-dir.ts';
+import { manifestsDir } from './manifests-dir.ts';
 
 const entriesOf = (rules: readonly PolicyRule[]) =>
   new Set(

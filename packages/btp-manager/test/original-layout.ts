@@ -5,7 +5,7 @@ import type { KubeObject } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import { stringify } from 'yaml';
 
-import { manifestsDir } from '../src/resources/manifests-dir.ts';
+import { manifestsDir } from '../src/manifests-dir.ts';
 
 /** What the original's generated files hold that ours do not: empty images, numbers for text, namespaces where there are none, hooks apart. */
 function asGenerated(object: KubeObject): KubeObject {
