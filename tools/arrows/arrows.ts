@@ -7,6 +7,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   runtime: ['kube'],
   manifests: ['kube', 'runtime'],
   sops: ['kube'],
+  charts: ['kube', 'manifests'],
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
   'control-plane': ['kube', 'runtime', 'manifests'],

@@ -1,0 +1,127 @@
+import { readFile, stat } from 'node:fs/promises';
+import { bytesToText, utf8Compare } from '../go/bytes.ts';
+import { isMap, type GoMap, type Value } from '../go/values.ts';
+import { mergeMaps } from './merge-maps.ts';
+import { readYaml } from '../yaml/read.ts';
+import { readArchive } from './archive.ts';
+import { ChartError } from './chart-error.ts';
+import type { Chart, ChartFile } from './chart.ts';
+import { readDirectory } from './directory.ts';
+import { readMetadata } from './metadata.ts';
+
+/** Charts inside charts, deeper than anyone nests them. */
+const deepestSubchart = 20;
+
+/**
+ * Reads a chart: a folder, a `.tgz`, or the bytes of one.
+ *
+ * @example
+ * const chart = await loadChart('./charts/web');
+ * chart.metadata.name; // => 'web'
+ */
+export async function loadChart(source: string | Uint8Array): Promise<Chart> {
+  if (typeof source !== 'string') return await loadFiles(await readArchive(source));
+  const info = await stat(source).catch(() => undefined);
+  if (!info) throw new ChartError('NotFound', `path "${source}" not found`);
+  const files = info.isDirectory() ? await readDirectory(source) : await readArchive(await readFile(source));
+  return await loadFiles(files);
+}
+
+/** Makes a chart of its files. */
+export async function loadFiles(files: readonly ChartFile[], depth = 0): Promise<Chart> {
+  if (depth > deepestSubchart) throw new ChartError('InvalidChart', `charts are nested deeper than ${deepestSubchart}`);
+  const find = (name: string) => files.find((file) => file.name === name);
+  const chartFile = find('Chart.yaml');
+  if (!chartFile) throw new ChartError('InvalidChart', 'Chart.yaml file is missing');
+  const requirements = documentIn(find('requirements.yaml'), 'requirements.yaml');
+  const document = documentIn(chartFile, 'Chart.yaml');
+  const metadata = readMetadata(document ?? null, requirements);
+  const isV1 = metadata.apiVersion === 'v1';
+  const templates: ChartFile[] = [];
+  const others: ChartFile[] = [];
+  const nested = new Map<string, ChartFile[]>();
+  for (const file of files) {
+    const { name } = file;
+    if (name === 'requirements.yaml' || name === 'requirements.lock') {
+      if (isV1) others.push(file);
+    } else if (name.startsWith('templates/')) templates.push(file);
+    else if (name.startsWith('charts/') && !name.endsWith('.prov')) addNested(nested, file);
+    else if (!ownFiles.has(name)) others.push(file);
+  }
+  const lock =
+    documentIn(find('Chart.lock'), 'Chart.lock') ?? documentIn(find('requirements.lock'), 'requirements.lock');
+  return {
+    metadata,
+    lock,
+    values: readValues(find('values.yaml')),
+    schema: find('values.schema.json')?.data,
+    templates,
+    files: others,
+    raw: files,
+    dependencies: await loadNested(nested, metadata.name, depth),
+  };
+}
+
+const ownFiles = new Set(['Chart.yaml', 'Chart.lock', 'values.yaml', 'values.schema.json']);
+
+function addNested(nested: Map<string, ChartFile[]>, file: ChartFile): void {
+  const path = file.name.slice('charts/'.length);
+  const [top] = path.split('/', 1) as [string];
+  const known = nested.get(top) ?? [];
+  known.push({ name: path, data: file.data });
+  nested.set(top, known);
+}
+
+async function loadNested(nested: Map<string, ChartFile[]>, parent: string, depth: number): Promise<Chart[]> {
+  const charts: Chart[] = [];
+  for (const name of [...nested.keys()].sort(utf8Compare)) {
+    if (name.startsWith('_') || name.startsWith('.')) continue;
+    try {
+      charts.push(await loadFiles(await nestedFiles(name, nested.get(name)!), depth + 1));
+    } catch (error) {
+      if (!(error instanceof ChartError)) throw error;
+      throw new ChartError(error.code, `error unpacking subchart ${name} in ${parent}: ${error.message}`, {
+        cause: error,
+      });
+    }
+  }
+  return charts;
+}
+
+async function nestedFiles(name: string, files: readonly ChartFile[]): Promise<ChartFile[]> {
+  if (name.endsWith('.tgz') && files[0]!.name === name) return await readArchive(files[0]!.data);
+  return files
+    .filter((file) => file.name.includes('/'))
+    .map((file) => ({ name: file.name.slice(file.name.indexOf('/') + 1), data: file.data }));
+}
+
+function documentIn(file: ChartFile | undefined, name: string): GoMap | undefined {
+  if (!file) return undefined;
+  const value = parse(file, `cannot load ${name}`);
+  return isMap(value) ? value : undefined;
+}
+
+function parse(file: ChartFile, context: string): Value {
+  try {
+    return readYaml(bytesToText(file.data));
+  } catch (error) {
+    throw new ChartError('InvalidChart', `${context}: error converting YAML to JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** values.yaml may hold several documents; later ones lie over earlier ones. */
+function readValues(file: ChartFile | undefined): GoMap {
+  if (!file) return new Map();
+  let values: GoMap = new Map();
+  for (const document of bytesToText(file.data).split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
+    if (document.trim() === '') continue;
+    const read = parse({ name: file.name, data: Buffer.from(document) }, 'cannot load values.yaml');
+    if (read === null) continue;
+    if (!isMap(read))
+      throw new ChartError('InvalidChart', 'cannot load values.yaml: cannot unmarshal yaml document: it is no mapping');
+    values = mergeMaps(values, read);
+  }
+  return values;
+}

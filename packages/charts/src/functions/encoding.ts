@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { bytesToText, textToBytes } from '../go/bytes.ts';
+import { isMap, typeOf, type Value } from '../go/values.ts';
+import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { fn } from '../template/signature.ts';
+import { readJson, writeJson } from '../yaml/json.ts';
+import { readYaml } from '../yaml/read.ts';
+import { readToml, writeToml } from '../yaml/toml.ts';
+import { writeYaml } from '../yaml/write.ts';
+import { decodeBase32, decodeBase64, encodeBase32 } from './base-encodings.ts';
+
+function hash(algorithm: string): TemplateFunction {
+  return fn(['string'], (text) => createHash(algorithm).update(textToBytes(text)).digest('hex'));
+}
+
+function adler32(text: string): string {
+  let a = 1;
+  let b = 0;
+  for (const byte of textToBytes(text)) {
+    a = (a + byte) % 65_521;
+    b = (b + a) % 65_521;
+  }
+  return String(((b << 16) | a) >>> 0);
+}
+
+function toYaml(value: Value): string {
+  return writeYaml(value).replace(/\n$/, '');
+}
+
+/** The functions without `must` swallow what goes wrong. */
+function orElse<T>(attempt: () => T, otherwise: (error: Error) => T): T {
+  try {
+    return attempt();
+  } catch (error) {
+    return otherwise(error as Error);
+  }
+}
+
+function failure(error: Error): Value {
+  return new Map([['Error', error.message]]);
+}
+
+function asMap(value: Value, format: string): Value {
+  if (value === null || value === undefined) return new Map();
+  if (isMap(value)) return value;
+  throw new Error(`${format}: cannot unmarshal ${goJsonKind(value)} into Go value of type map[string]interface {}`);
+}
+
+function asList(value: Value, format: string): Value {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  throw new Error(`${format}: cannot unmarshal ${goJsonKind(value)} into Go value of type []interface {}`);
+}
+
+function goJsonKind(value: Value): string {
+  if (Array.isArray(value)) return 'array';
+  if (isMap(value)) return 'object';
+  const type = typeOf(value);
+  return type === 'float64' || type === 'int' ? 'number' : type;
+}
+
+const yamlPrefix = 'error unmarshaling JSON: while decoding JSON: json';
+
+function yamlFailure(error: Error): string {
+  return error.message.startsWith('yaml:') ? `error converting YAML to JSON: ${error.message}` : error.message;
+}
+
+export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction>([
+  ['b64enc', fn(['string'], (text) => Buffer.from(textToBytes(text)).toString('base64'))],
+  [
+    'b64dec',
+    fn(['string'], (text) =>
+      orElse(
+        () => bytesToText(decodeBase64(text)),
+        (error) => error.message,
+      ),
+    ),
+  ],
+  ['b32enc', fn(['string'], (text) => encodeBase32(textToBytes(text)))],
+  [
+    'b32dec',
+    fn(['string'], (text) =>
+      orElse(
+        () => bytesToText(decodeBase32(text)),
+        (error) => error.message,
+      ),
+    ),
+  ],
+  ['sha1sum', hash('sha1')],
+  ['sha256sum', hash('sha256')],
+  ['sha512sum', hash('sha512')],
+  ['adler32sum', fn(['string'], adler32)],
+  [
+    'toYaml',
+    fn(['any'], (value) =>
+      orElse(
+        () => toYaml(value),
+        () => '',
+      ),
+    ),
+  ],
+  ['mustToYaml', fn(['any'], toYaml)],
+  [
+    'toYamlPretty',
+    fn(['any'], (value) =>
+      orElse(
+        () => writeYaml(value, { dialect: 'v3' }).replace(/\n$/, ''),
+        () => '',
+      ),
+    ),
+  ],
+  [
+    'fromYaml',
+    fn(['string'], (text) =>
+      orElse(
+        () => asMap(readYaml(text), yamlPrefix),
+        (error) => new Map([['Error', yamlFailure(error)]]),
+      ),
+    ),
+  ],
+  [
+    'fromYamlArray',
+    fn(['string'], (text) =>
+      orElse(
+        () => asList(readYaml(text), yamlPrefix),
+        (error) => [yamlFailure(error)],
+      ),
+    ),
+  ],
+  [
+    'toJson',
+    fn(['any'], (value) =>
+      orElse(
+        () => writeJson(value),
+        () => '',
+      ),
+    ),
+  ],
+  ['mustToJson', fn(['any'], (value) => writeJson(value))],
+  [
+    'toPrettyJson',
+    fn(['any'], (value) =>
+      orElse(
+        () => writeJson(value, { indent: '  ' }),
+        () => '',
+      ),
+    ),
+  ],
+  ['mustToPrettyJson', fn(['any'], (value) => writeJson(value, { indent: '  ' }))],
+  ['toRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
+  ['mustToRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
+  ['fromJson', fn(['string'], (text) => orElse(() => asMap(readJson(text), 'json'), failure))],
+  ['mustFromJson', fn(['string'], readJson)],
+  [
+    'fromJsonArray',
+    fn(['string'], (text) =>
+      orElse(
+        () => asList(readJson(text), 'json'),
+        (error) => [error.message],
+      ),
+    ),
+  ],
+  [
+    'toToml',
+    fn(['any'], (value) =>
+      orElse(
+        () => writeToml(value),
+        (error) => error.message,
+      ),
+    ),
+  ],
+  ['mustToToml', fn(['any'], writeToml)],
+  ['fromToml', fn(['string'], (text) => orElse(() => readToml(text), failure))],
+]);

@@ -1,0 +1,32 @@
+import { systemClock, systemRandom, type Clock, type Random } from '@slipway/kube';
+import type { GoMap } from '../go/values.ts';
+import type { Run } from '../template/run.ts';
+
+/** What chart functions need from outside. One per render. */
+export interface FunctionEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Random bytes for keys, passwords and nonces. */
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** An IANA zone or `UTC`: what Go calls `Local`. */
+  readonly timeZone: string;
+  /** Answers what the cluster holds, without waiting; an empty map when there is nothing. */
+  readonly lookup: (apiVersion: string, kind: string, namespace: string, name: string) => GoMap;
+  /** How often each template is being included at this moment. */
+  readonly including: Map<string, number>;
+}
+
+export function environmentOf(run: Run): FunctionEnvironment {
+  return run.environment as FunctionEnvironment;
+}
+
+export function makeEnvironment(options: Partial<FunctionEnvironment> = {}): FunctionEnvironment {
+  return {
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    randomBytes: options.randomBytes ?? ((size) => crypto.getRandomValues(new Uint8Array(size))),
+    timeZone: options.timeZone ?? 'UTC',
+    lookup: options.lookup ?? (() => new Map()),
+    including: options.including ?? new Map(),
+  };
+}

@@ -1,0 +1,29 @@
+import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { dictFunctions } from './dicts.ts';
+import { encodingFunctions } from './encoding.ts';
+import { flowFunctions } from './flow.ts';
+import { listFunctions } from './lists.ts';
+import { mathFunctions } from './math.ts';
+import { networkFunctions } from './network.ts';
+import { pathFunctions } from './paths.ts';
+import { reflectionFunctions } from './reflection.ts';
+import { regexFunctions } from './regex.ts';
+import { semverFunctions } from './semver.ts';
+import { stringFunctions } from './strings.ts';
+import { templateFunctions } from './templates.ts';
+
+/** Every function a Helm chart can call besides Go's own: sprig's without those that read the machine, and Helm's. */
+export const helmFunctions: FunctionTable = new Map<string, TemplateFunction>([
+  ...stringFunctions,
+  ...mathFunctions,
+  ...listFunctions,
+  ...dictFunctions,
+  ...flowFunctions,
+  ...reflectionFunctions,
+  ...regexFunctions,
+  ...pathFunctions,
+  ...encodingFunctions,
+  ...semverFunctions,
+  ...networkFunctions,
+  ...templateFunctions,
+]);

@@ -1,0 +1,128 @@
+import { utf8Compare } from '../go/bytes.ts';
+import { deepEqual, GoObject, kindOf, SizedInt, strings, typed, typeOf, type Value } from '../go/values.ts';
+import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { fn, variadic } from '../template/signature.ts';
+import { isEmpty } from './flow.ts';
+import { toInteger, toText, toTexts } from './convert.ts';
+
+/** The elements of a list; every other kind is refused in sprig's words. */
+function elements(value: Value, complaint: (kind: string) => string): Value[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Uint8Array) return [...value].map((byte) => new SizedInt('uint8', BigInt(byte)));
+  if (value instanceof GoObject && value.goKind === 'slice') return value.contents() as Value[];
+  if (value === null || value === undefined)
+    throw new Error('runtime error: invalid memory address or nil pointer dereference');
+  throw new Error(complaint(kindOf(value)));
+}
+
+function cannotFind(what: string): (kind: string) => string {
+  return (kind) => `Cannot find ${what} on type ${kind}`;
+}
+
+function contains(list: readonly Value[], needle: Value): boolean {
+  return list.some((item) => deepEqual(item, needle));
+}
+
+function uniq(list: readonly Value[]): Value[] {
+  const kept: Value[] = [];
+  for (const item of list) if (!contains(kept, item)) kept.push(item);
+  return kept;
+}
+
+function chunk(size: bigint, list: Value): Value {
+  const items = elements(list, (kind) => `Cannot chunk type ${kind}`);
+  const step = Number(size);
+  if (step <= 0) throw new Error('runtime error: makeslice: len out of range');
+  const chunks: Value[] = [];
+  for (let i = 0; i < items.length; i += step) chunks.push(items.slice(i, i + step));
+  return typed(chunks, '[][]interface {}');
+}
+
+function slice(list: Value, indices: Value[]): Value {
+  const items = elements(list, (kind) => `list should be type of slice or array but ${kind}`);
+  if (items.length === 0) return null;
+  const start = indices.length > 0 ? Number(toInteger(indices[0])) : 0;
+  const end = indices.length > 1 ? Number(toInteger(indices[1])) : items.length;
+  if (start < 0 || end < start || end > items.length) throw new Error('reflect.Value.Slice: slice index out of bounds');
+  const type = typeOf(list);
+  const part = items.slice(start, end);
+  return type === '[]interface {}' ? part : typed(part, type);
+}
+
+function concat(lists: readonly Value[]): Value {
+  return lists.flatMap((list) => elements(list, (kind) => `Cannot concat type ${kind} as list`));
+}
+
+function has(needle: Value, list: Value): boolean {
+  if (list === null || list === undefined) return false;
+  return contains(elements(list, cannotFind('has')), needle);
+}
+
+/** Each function under its own name and under the one that promises an error; sprig's both fail. */
+function alsoMust(name: string, implementation: TemplateFunction): [string, TemplateFunction][] {
+  return [
+    [name, implementation],
+    [`must${name[0]!.toUpperCase()}${name.slice(1)}`, implementation],
+  ];
+}
+
+const push = fn(['any', 'any'], (list, item) => [...elements(list, (kind) => `Cannot push on type ${kind}`), item]);
+
+export const listFunctions: FunctionTable = new Map<string, TemplateFunction>([
+  ['list', variadic([], 'any', (...items) => items)],
+  ['tuple', variadic([], 'any', (...items) => items)],
+  ...alsoMust('append', push),
+  ...alsoMust('push', push),
+  ...alsoMust(
+    'prepend',
+    fn(['any', 'any'], (list, item) => [item, ...elements(list, (kind) => `Cannot prepend on type ${kind}`)]),
+  ),
+  ...alsoMust(
+    'first',
+    fn(['any'], (list) => elements(list, cannotFind('first'))[0] ?? null),
+  ),
+  ...alsoMust(
+    'last',
+    fn(['any'], (list) => elements(list, cannotFind('last')).at(-1) ?? null),
+  ),
+  ...alsoMust(
+    'rest',
+    fn(['any'], (list) => elements(list, cannotFind('rest')).slice(1)),
+  ),
+  ...alsoMust(
+    'initial',
+    fn(['any'], (list) => elements(list, cannotFind('initial')).slice(0, -1)),
+  ),
+  ...alsoMust(
+    'reverse',
+    fn(['any'], (list) => elements(list, cannotFind('reverse')).toReversed()),
+  ),
+  ...alsoMust(
+    'uniq',
+    fn(['any'], (list) => uniq(elements(list, cannotFind('uniq')))),
+  ),
+  ...alsoMust(
+    'without',
+    variadic(['any'], 'any', (list, ...omitted) =>
+      elements(list, cannotFind('without')).filter((item) => !contains(omitted, item)),
+    ),
+  ),
+  ...alsoMust('has', fn(['any', 'any'], has)),
+  ...alsoMust(
+    'compact',
+    fn(['any'], (list) => elements(list, (kind) => `Cannot compact on type ${kind}`).filter((item) => !isEmpty(item))),
+  ),
+  ...alsoMust(
+    'slice',
+    variadic(['any'], 'any', (list, ...indices) => slice(list, indices)),
+  ),
+  ...alsoMust('chunk', fn(['int', 'any'], chunk)),
+  ['concat', variadic([], 'any', (...lists) => concat(lists))],
+  [
+    'sortAlpha',
+    fn(['any'], (list) => {
+      const isList = Array.isArray(list) || list instanceof Uint8Array;
+      return strings(isList ? toTexts(list).sort(utf8Compare) : [toText(list)]);
+    }),
+  ],
+]);

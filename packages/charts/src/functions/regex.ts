@@ -1,0 +1,137 @@
+import { RE2JS } from 're2js';
+import { strings, type Value } from '../go/values.ts';
+import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { fn } from '../template/signature.ts';
+
+/** Expressions in use, compiled. RE2 takes time linear in the text, whatever the expression. */
+const compiled = new Map<string, RE2JS>();
+const mostCompiled = 500;
+
+function compile(expression: string): RE2JS {
+  let regex = compiled.get(expression);
+  if (regex) return regex;
+  try {
+    regex = RE2JS.compile(expression);
+  } catch (error) {
+    throw new Error(`error parsing regexp: ${(error as Error).message}`, { cause: error });
+  }
+  if (compiled.size >= mostCompiled) compiled.clear();
+  compiled.set(expression, regex);
+  return regex;
+}
+
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly groups: readonly (string | null)[];
+  readonly named: Readonly<Record<string, string | null>>;
+}
+
+/** Every match as Go finds them: an empty one right after the last is none. */
+function* matches(regex: RE2JS, text: string): Generator<Match> {
+  const matcher = regex.matcher(text);
+  const names = regex.namedGroups();
+  let lastEnd = -1;
+  while (matcher.find()) {
+    const start = matcher.start();
+    const end = matcher.end();
+    if (start === end && end === lastEnd) continue;
+    lastEnd = end;
+    const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index));
+    const named = Object.fromEntries(
+      Object.entries(names).map(([name, index]) => [name, groups[index as number] ?? null]),
+    );
+    yield { start, end, groups, named };
+  }
+}
+
+function findAll(expression: string, text: string, limit: bigint): Value {
+  if (limit === 0n) return strings([]);
+  const found: string[] = [];
+  for (const match of matches(compile(expression), text)) {
+    found.push(text.slice(match.start, match.end));
+    if (limit > 0n && BigInt(found.length) >= limit) break;
+  }
+  return strings(found);
+}
+
+function find(expression: string, text: string): string {
+  const matcher = compile(expression).matcher(text);
+  return matcher.find() ? matcher.group()! : '';
+}
+
+/** Go's templates for replacements: `$1`, `${name}`, `$$`. `$1W` is the group called `1W`. */
+function expand(template: string, match: Match): string {
+  return template.replace(/\$(?:\$|\{([^{}]*)\}|(\w+))/g, (whole: string, braced?: string, plain?: string) => {
+    if (whole === '$$') return '$';
+    const name = braced ?? plain!;
+    if (braced !== undefined && !/^\w+$/.test(braced)) return whole;
+    return (/^\d+$/.test(name) ? match.groups[Number(name)] : match.named[name]) ?? '';
+  });
+}
+
+function replaceAll(expression: string, text: string, replacement: (match: Match) => string): string {
+  let result = '';
+  let from = 0;
+  for (const match of matches(compile(expression), text)) {
+    result += text.slice(from, match.start) + replacement(match);
+    from = match.end;
+  }
+  return result + text.slice(from);
+}
+
+function split(expression: string, text: string, limit: bigint): Value {
+  if (limit === 0n) return strings([]);
+  const regex = compile(expression);
+  if (expression.length > 0 && text.length === 0) return strings(['']);
+  const parts: string[] = [];
+  let begin = 0;
+  let end = 0;
+  for (const match of matches(regex, text)) {
+    if (limit > 0n && BigInt(parts.length) === limit - 1n) break;
+    end = match.start;
+    if (match.end !== 0) parts.push(text.slice(begin, end));
+    begin = match.end;
+  }
+  if (end !== text.length) parts.push(text.slice(begin));
+  return strings(parts);
+}
+
+function isMatch(expression: string, text: string): boolean {
+  return compile(expression).matcher(text).find();
+}
+
+/** `regexMatch` alone says no to an expression it cannot read. */
+function isMatchOrNonsense(expression: string, text: string): boolean {
+  try {
+    return isMatch(expression, text);
+  } catch {
+    return false;
+  }
+}
+
+const findAllFunction = fn(['string', 'string', 'int'], findAll);
+const findFunction = fn(['string', 'string'], find);
+const splitFunction = fn(['string', 'string', 'int'], split);
+const replaceFunction = fn(['string', 'string', 'string'], (expression, text, template) =>
+  replaceAll(expression, text, (match) => expand(template, match)),
+);
+const replaceLiteral = fn(['string', 'string', 'string'], (expression, text, literal) =>
+  replaceAll(expression, text, () => literal),
+);
+
+export const regexFunctions: FunctionTable = new Map<string, TemplateFunction>([
+  ['regexMatch', fn(['string', 'string'], isMatchOrNonsense)],
+  ['mustRegexMatch', fn(['string', 'string'], isMatch)],
+  ['regexFindAll', findAllFunction],
+  ['mustRegexFindAll', findAllFunction],
+  ['regexFind', findFunction],
+  ['mustRegexFind', findFunction],
+  ['regexReplaceAll', replaceFunction],
+  ['mustRegexReplaceAll', replaceFunction],
+  ['regexReplaceAllLiteral', replaceLiteral],
+  ['mustRegexReplaceAllLiteral', replaceLiteral],
+  ['regexSplit', splitFunction],
+  ['mustRegexSplit', splitFunction],
+  ['regexQuoteMeta', fn(['string'], (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&'))],
+]);

@@ -1,0 +1,25 @@
+export { ChartError, type ChartErrorCode } from './chart/chart-error.ts';
+export type { Chart, ChartDependency, ChartFile, ChartMaintainer, ChartMetadata } from './chart/chart.ts';
+export { loadChart, loadFiles } from './chart/load.ts';
+export { makeEnvironment, type FunctionEnvironment } from './functions/environment.ts';
+export { helmFunctions } from './functions/index.ts';
+export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
+export type { CapabilitiesOptions } from './render/capabilities.ts';
+export type { Dialect } from './render/dialect.ts';
+export { installOrder, sortByKind, uninstallOrder } from './render/kind-order.ts';
+export type { Lookup, LookupQuery } from './render/lookup.ts';
+export type { HookEvent, RenderedHook, RenderedManifest } from './render/manifests.ts';
+export {
+  renderChart,
+  type ReleaseOptions,
+  type RenderedChart,
+  type RenderedCrd,
+  type RenderOptions,
+} from './render/render.ts';
+export type { FunctionTable, MissingKey, TemplateFunction } from './template/run.ts';
+export { fn, inRun, variadic } from './template/signature.ts';
+export { TemplateExecError, TemplateParseError } from './template/template-error.ts';
+export { parseTemplate, TemplateSet, type TemplateSetOptions } from './template/template-set.ts';
+export { mergeMaps } from './chart/merge-maps.ts';
+export { readAllYaml, readYaml, YamlError } from './yaml/read.ts';
+export { writeYaml } from './yaml/write.ts';

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { loadFiles } from '../chart/load.ts';
+import type { ChartError } from '../chart/chart-error.ts';
+import { renderChart } from './render.ts';
+
+function files(entries: Record<string, string>) {
+  return Object.entries(entries).map(([name, text]) => ({ name, data: Buffer.from(text) }));
+}
+
+const web = {
+  'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\nappVersion: "2"\n',
+  'values.yaml': 'replicas: 1\nimage: {repository: nginx, tag: ""}\n',
+  'templates/_helpers.tpl': '{{ define "web.name" }}{{ .Release.Name }}-{{ .Chart.Name }}{{ end }}',
+  'templates/deployment.yaml': [
+    'apiVersion: apps/v1',
+    'kind: Deployment',
+    'metadata:',
+    '  name: {{ include "web.name" . }}',
+    'spec:',
+    '  replicas: {{ .Values.replicas }}',
+    '  image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"',
+  ].join('\n'),
+  'templates/service.yaml': 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n',
+  'templates/NOTES.txt': 'Hello {{ .Release.Name }}.',
+};
+
+describe('renderChart', () => {
+  it('renders a chart with its defaults, in the order of kinds', async () => {
+    const rendered = await renderChart(await loadFiles(files(web)), { release: { name: 'shop' } });
+    expect(rendered.manifests.map(({ kind }) => kind)).toEqual(['Service', 'Deployment']);
+    expect(rendered.manifests[1]!.object()).toMatchObject({
+      metadata: { name: 'shop-web' },
+      spec: { replicas: 1, image: 'nginx:2' },
+    });
+    expect(rendered.notes).toBe('Hello shop.');
+  });
+
+  it('puts the values it is given over the defaults, and a null removes one', async () => {
+    const chart = await loadFiles(files(web));
+    const rendered = await renderChart(chart, {
+      release: { name: 'shop' },
+      values: { replicas: 3, image: { tag: 'v9', repository: null } },
+    });
+    expect(rendered.manifests[1]!.content).toContain('replicas: 3');
+    expect(rendered.values['image']).toEqual({ tag: 'v9' });
+  });
+
+  it('looks things up in passes, until no new question comes up', async () => {
+    const chart = await loadFiles(
+      files({
+        'Chart.yaml': web['Chart.yaml'],
+        'templates/a.yaml':
+          'first: {{ (lookup "v1" "Secret" "ns" "a").next }}\n{{ with (lookup "v1" "Secret" "ns" "a").next }}second: {{ (lookup "v1" "Secret" "ns" .).value }}{{ end }}',
+      }),
+    );
+    const asked: string[] = [];
+    const rendered = await renderChart(chart, {
+      release: { name: 'x' },
+      lookup: async ({ name }) => {
+        asked.push(name);
+        return name === 'a' ? { next: 'b' } : { value: 'found' };
+      },
+    });
+    expect(rendered.manifests[0]!.object()).toEqual({ first: 'b', second: 'found' });
+    expect(asked).toEqual(['a', 'b']);
+  });
+
+  it('says what the chart asks for, without the stack of templates', async () => {
+    const chart = await loadFiles(
+      files({
+        'Chart.yaml': web['Chart.yaml'],
+        'templates/a.yaml': 'a: {{ required "set .Values.host!" .Values.host }}',
+      }),
+    );
+    await expect(renderChart(chart, { release: { name: 'x' } })).rejects.toMatchObject({
+      code: 'TemplateFailed',
+      message: 'execution error at (web/templates/a.yaml:1:6): set .Values.host!',
+    } satisfies Partial<ChartError>);
+  });
+
+  it('refuses values the schema refuses', async () => {
+    const schema = '{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"replicas":{"type":"integer"}}}';
+    const chart = await loadFiles(files({ ...web, 'values.schema.json': schema }));
+    await expect(renderChart(chart, { release: { name: 'x' }, values: { replicas: 'two' } })).rejects.toThrow(
+      "web:\n- at '/replicas': must be integer",
+    );
+  });
+});

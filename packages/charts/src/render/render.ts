@@ -1,0 +1,150 @@
+import type { Clock, Random } from '@slipway/kube';
+import { ChartError } from '../chart/chart-error.ts';
+import type { Chart, ChartFile } from '../chart/chart.ts';
+import { chartNode, fullPath, type ChartNode } from '../chart/chart-node.ts';
+import { isCompatible, processDependencies } from '../values/dependencies.ts';
+import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
+import { fromPlain, toPlain, typed, type GoMap, type Value } from '../go/values.ts';
+import { coalesceValues } from '../values/coalesce.ts';
+import { Capabilities, type CapabilitiesOptions } from './capabilities.ts';
+import { dialects, type Dialect } from './dialect.ts';
+import { LookupMemo, type Lookup } from './lookup.ts';
+import { sortManifests, type RenderedHook, type RenderedManifest } from './manifests.ts';
+import { renderTemplates } from './templates.ts';
+import { validateValues } from './schema.ts';
+
+export interface RenderOptions {
+  /** The user's values: plain objects, or Go values as `loadValues` and `parseSet` make them. */
+  values?: Readonly<Record<string, unknown>> | GoMap;
+  release: ReleaseOptions;
+  capabilities?: CapabilitiesOptions;
+  /** Reads the cluster for `lookup`; without it every lookup finds nothing. */
+  lookup?: Lookup;
+  /** Which Helm to be. Default `helm4`. */
+  dialect?: Dialect;
+  /** Notes of subcharts besides the chart's own. Default false. */
+  subNotes?: boolean;
+  /** Default false: values are checked against `values.schema.json`. */
+  skipSchemaValidation?: boolean;
+  clock?: Clock;
+  random?: Random;
+  randomBytes?: (size: number) => Uint8Array;
+  /** Default `UTC`. */
+  timeZone?: string;
+}
+
+export interface ReleaseOptions {
+  name: string;
+  namespace?: string;
+  revision?: number;
+  isInstall?: boolean;
+  isUpgrade?: boolean;
+}
+
+export interface RenderedChart {
+  /** What is to be installed, in order. */
+  readonly manifests: readonly RenderedManifest[];
+  readonly hooks: readonly RenderedHook[];
+  readonly notes: string;
+  /** The files under `crds/` of the chart and its enabled subcharts. */
+  readonly crds: readonly RenderedCrd[];
+  /** The values templates saw, defaults and subcharts included. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The chart's own values after imports: what a release record stores. */
+  readonly chartValues: Readonly<Record<string, unknown>>;
+}
+
+export interface RenderedCrd {
+  /** `chart/crds/file.yaml` */
+  readonly path: string;
+  readonly content: string;
+}
+
+/**
+ * Renders a chart as `helm template` does.
+ *
+ * @example
+ * const { manifests } = await renderChart(chart, { values: { replicas: 2 }, release: { name: 'shop' } });
+ */
+export async function renderChart(chart: Chart, options: RenderOptions): Promise<RenderedChart> {
+  const given = fromPlain(options.values ?? {}) as GoMap;
+  const switches = dialects[options.dialect ?? 'helm4'];
+  const capabilities = new Capabilities(options.capabilities);
+  const root = chartNode(chart);
+  processDependencies(root, given);
+  checkKubeVersion(chart, capabilities);
+  const values = typed(coalesceValues(root, given), 'common.Values');
+  if (!options.skipSchemaValidation) validateValues(root, values);
+
+  const memo = new LookupMemo(options.lookup);
+  let files: Map<string, string>;
+  do {
+    const environment: FunctionEnvironment = makeEnvironment({ ...options, lookup: (...key) => memo.answer(...key) });
+    // Templates may change values: each pass begins with values of its own.
+    const top: GoMap = new Map<string, Value>([
+      ['Release', releaseMap(options.release)],
+      ['Capabilities', capabilities],
+      ['Values', typed(memo.passes === 0 && !options.lookup ? values : copyOf(values), 'common.Values')],
+    ]);
+    files = renderTemplates(root, top, environment);
+  } while (await memo.fetchMissing());
+
+  const notes = takeNotes(files, root, options.subNotes ?? false);
+  const { manifests, hooks } = sortManifests(files, switches);
+  return {
+    manifests,
+    hooks,
+    notes,
+    crds: crdsOf(root),
+    values: toPlain(values) as Record<string, unknown>,
+    chartValues: toPlain(root.values) as Record<string, unknown>,
+  };
+}
+
+function copyOf(values: GoMap): GoMap {
+  return fromPlain(values) as GoMap;
+}
+
+function checkKubeVersion(chart: Chart, capabilities: Capabilities): void {
+  const { kubeVersion } = chart.metadata;
+  const present = capabilities.kubeVersion;
+  if (kubeVersion !== '' && !isCompatible(kubeVersion, present.normalised))
+    throw new ChartError(
+      'Incompatible',
+      `chart requires kubeVersion: ${kubeVersion} which is incompatible with Kubernetes ${present.version}`,
+    );
+}
+
+function releaseMap(release: ReleaseOptions): GoMap {
+  const isUpgrade = release.isUpgrade ?? false;
+  return new Map<string, Value>([
+    ['Name', release.name],
+    ['Namespace', release.namespace ?? 'default'],
+    ['IsUpgrade', isUpgrade],
+    ['IsInstall', release.isInstall ?? !isUpgrade],
+    ['Revision', BigInt(release.revision ?? 1)],
+    ['Service', 'Helm'],
+  ]);
+}
+
+function takeNotes(files: Map<string, string>, root: ChartNode, subNotes: boolean): string {
+  const notes: string[] = [];
+  const own = `${root.name}/templates/NOTES.txt`;
+  for (const path of [...files.keys()].sort()) {
+    if (!path.endsWith('NOTES.txt')) continue;
+    if (subNotes || path === own) notes.push(files.get(path)!);
+    files.delete(path);
+  }
+  return notes.join('\n');
+}
+
+function crdsOf(node: ChartNode): RenderedCrd[] {
+  const isCrd = (file: ChartFile) => file.name.startsWith('crds/') && /\.(yaml|yml|json)$/i.test(file.name);
+  return [
+    ...node.chart.files.filter(isCrd).map((file) => ({
+      path: `${fullPath(node)}/${file.name}`,
+      content: Buffer.from(file.data).toString('utf8'),
+    })),
+    ...node.children.flatMap(crdsOf),
+  ];
+}

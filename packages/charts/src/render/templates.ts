@@ -1,0 +1,95 @@
+import { fullPath, type ChartNode } from '../chart/chart-node.ts';
+import { metadataAsMap } from '../chart/metadata.ts';
+import type { FunctionEnvironment } from '../functions/environment.ts';
+import { helmFunctions } from '../functions/index.ts';
+import { bytesToText, utf8Compare } from '../go/bytes.ts';
+import { isMap, typed, type GoMap, type Value } from '../go/values.ts';
+import { TemplateSet } from '../template/template-set.ts';
+import { Files } from './files.ts';
+import { executionFailure, parseFailure } from './render-error.ts';
+
+interface Renderable {
+  readonly text: string;
+  readonly values: GoMap;
+  readonly basePath: string;
+}
+
+/** Runs every template of a chart and its subcharts; answers the outputs by path. */
+export function renderTemplates(root: ChartNode, top: GoMap, environment: FunctionEnvironment): Map<string, string> {
+  const renderables = new Map<string, Renderable>();
+  collect(root, top, renderables);
+  const paths = [...renderables.keys()].sort(deepestFirst);
+  const set = new TemplateSet({ functions: helmFunctions, missingKey: 'zero', environment });
+  for (const path of paths) {
+    try {
+      set.add(path, renderables.get(path)!.text);
+    } catch (error) {
+      throw parseFailure(path, error);
+    }
+  }
+  const rendered = new Map<string, string>();
+  for (const path of paths) {
+    if (path.slice(path.lastIndexOf('/') + 1).startsWith('_')) continue;
+    const { values, basePath } = renderables.get(path)!;
+    values.set(
+      'Template',
+      typed(
+        new Map<string, Value>([
+          ['Name', path],
+          ['BasePath', basePath],
+        ]),
+        'common.Values',
+      ),
+    );
+    try {
+      // `missingkey=zero` still prints this for a nil; no chart means it.
+      rendered.set(path, set.execute(path, values).replaceAll('<no value>', ''));
+    } catch (error) {
+      throw executionFailure(error);
+    }
+  }
+  return rendered;
+}
+
+/** Templates are parsed from the deepest path on, so that a parent's definitions replace its subcharts'. */
+function deepestFirst(a: string, b: string): number {
+  const depth = (path: string) => path.split('/').length;
+  return depth(b) - depth(a) || utf8Compare(b, a);
+}
+
+function collect(node: ChartNode, above: GoMap, renderables: Map<string, Renderable>): GoMap {
+  const subcharts: GoMap = new Map();
+  const isRoot = node.parent === undefined;
+  const parentValues = above.get('Values');
+  const section = isMap(parentValues) ? parentValues.get(node.name) : undefined;
+  const values = isRoot ? parentValues : typed(isMap(section) ? section : new Map<string, Value>(), 'common.Values');
+  const scope: GoMap = typed(
+    new Map<string, Value>([
+      ['Chart', chartMap(node, isRoot)],
+      ['Files', new Files(node.chart.files)],
+      ['Release', above.get('Release')],
+      ['Capabilities', above.get('Capabilities')],
+      ['Values', values],
+      ['Subcharts', subcharts],
+    ]),
+    'common.Values',
+  );
+  for (const child of node.children) subcharts.set(child.name, collect(child, scope, renderables));
+  const path = fullPath(node);
+  const isLibrary = node.chart.metadata.type === 'library';
+  for (const template of node.chart.templates) {
+    const base = template.name.slice(template.name.lastIndexOf('/') + 1);
+    if (isLibrary && !base.startsWith('_')) continue;
+    renderables.set(`${path}/${template.name}`, {
+      text: bytesToText(template.data),
+      values: scope,
+      basePath: `${path}/templates`,
+    });
+  }
+  return scope;
+}
+
+function chartMap(node: ChartNode, isRoot: boolean): GoMap {
+  const { metadata } = node.chart;
+  return metadataAsMap({ ...metadata, name: node.name, dependencies: node.requirements }, isRoot);
+}

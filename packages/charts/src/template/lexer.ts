@@ -1,0 +1,270 @@
+import { quote } from '../go/quote.ts';
+
+/** Cuts a Go template into tokens. The rules, and the texts of the complaints, are those of `text/template/parse`. */
+
+export type TokenType =
+  | 'error'
+  | 'eof'
+  | 'text'
+  | 'leftDelim'
+  | 'rightDelim'
+  | 'space'
+  | 'assign'
+  | 'declare'
+  | 'pipe'
+  | 'leftParen'
+  | 'rightParen'
+  | 'char'
+  | 'string'
+  | 'rawString'
+  | 'charConstant'
+  | 'number'
+  | 'complex'
+  | 'variable'
+  | 'field'
+  | 'dot'
+  | 'bool'
+  | 'identifier'
+  | 'nil'
+  | 'keyword';
+
+export interface Token {
+  readonly type: TokenType;
+  readonly value: string;
+  /** Offset in the text, in UTF-16 units. */
+  readonly pos: number;
+}
+
+const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
+
+const word = /[\p{L}\p{Nd}_]*/uy;
+const trimmedEnd = /[ \t\r\n]*$/;
+const spaces = /[ \t\r\n]+/y;
+const quoted = /"(?:[^"\\\n]|\\[^\n])*"/suy;
+const rawQuoted = /`[^`]*`/y;
+const charConstant = /'(?:[^'\\\n]|\\[^\n])*'/suy;
+const numberPattern =
+  /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?/y;
+
+export function tokenize(text: string): Token[] {
+  return new Lexer(text).run();
+}
+
+class Lexer {
+  readonly #text: string;
+  readonly #tokens: Token[] = [];
+  #pos = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  run(): Token[] {
+    while (this.#textUntilAction()) {
+      if (!this.#action()) return this.#tokens;
+    }
+    return this.#tokens;
+  }
+
+  #emit(type: TokenType, start: number, end = this.#pos): void {
+    this.#tokens.push({ type, value: this.#text.slice(start, end), pos: start });
+  }
+
+  /** Ends the stream: after an error there is only the end. */
+  #fail(message: string, start: number): false {
+    this.#tokens.push({ type: 'error', value: message, pos: start });
+    this.#tokens.push({ type: 'eof', value: 'EOF', pos: 0 });
+    return false;
+  }
+
+  /** Text, and comments, up to the next action. False at the end. */
+  #textUntilAction(): boolean {
+    const text = this.#text;
+    let start = this.#pos;
+    for (;;) {
+      const open = text.indexOf('{{', start);
+      if (open < 0) {
+        this.#pos = text.length;
+        if (start < text.length) this.#emit('text', start);
+        this.#tokens.push({ type: 'eof', value: 'EOF', pos: text.length });
+        return false;
+      }
+      const trims = text[open + 2] === '-' && isSpace(text[open + 3]);
+      if (open > start) {
+        const end = trims ? start + text.slice(start, open).replace(trimmedEnd, '').length : open;
+        if (end > start) this.#emit('text', start, end);
+      }
+      const inside = open + 2 + (trims ? 2 : 0);
+      if (!text.startsWith('/*', inside)) {
+        this.#tokens.push({ type: 'leftDelim', value: '{{', pos: open });
+        this.#pos = inside;
+        return true;
+      }
+      const close = text.indexOf('*/', inside + 2);
+      if (close < 0) return this.#fail('unclosed comment', inside);
+      this.#pos = close + 2;
+      const end = this.#rightDelim();
+      if (end === undefined) return this.#fail('comment ends before closing delimiter', inside);
+      start = end.next;
+    }
+  }
+
+  /** The closing delimiter at the present place, and where the text after it begins. */
+  #rightDelim(): { start: number; next: number } | undefined {
+    const text = this.#text;
+    if (isSpace(text[this.#pos]) && text.startsWith('-}}', this.#pos + 1)) {
+      spaces.lastIndex = this.#pos + 4;
+      spaces.test(text);
+      return { start: this.#pos + 2, next: Math.max(spaces.lastIndex, this.#pos + 4) };
+    }
+    if (text.startsWith('}}', this.#pos)) return { start: this.#pos, next: this.#pos + 2 };
+    return undefined;
+  }
+
+  /** Everything between the delimiters. False when the stream ended. */
+  #action(): boolean {
+    const text = this.#text;
+    let depth = 0;
+    for (;;) {
+      const delim = this.#rightDelim();
+      const start = this.#pos;
+      if (delim) {
+        if (depth > 0) return this.#fail('unclosed left paren', start);
+        this.#tokens.push({ type: 'rightDelim', value: '}}', pos: delim.start });
+        this.#pos = delim.next;
+        return true;
+      }
+      const char = text[start];
+      if (char === undefined) return this.#fail('unclosed action', start);
+      if (isSpace(char)) {
+        spaces.lastIndex = start;
+        spaces.test(text);
+        // The last space belongs to a trim marker that follows.
+        this.#pos = text.startsWith('-}}', spaces.lastIndex) ? spaces.lastIndex - 1 : spaces.lastIndex;
+        if (this.#pos > start) this.#emit('space', start);
+        continue;
+      }
+      if (char === '(') depth += 1;
+      if (char === ')' && depth === 0) return this.#fail('unexpected right paren', start);
+      if (char === ')') depth -= 1;
+      if (!this.#token(char, start)) return false;
+    }
+  }
+
+  #token(char: string, start: number): boolean {
+    const text = this.#text;
+    this.#pos = start + 1;
+    switch (char) {
+      case '=':
+        return this.#done('assign', start);
+      case ':':
+        if (text[start + 1] !== '=') return this.#fail('expected :=', start);
+        this.#pos = start + 2;
+        return this.#done('declare', start);
+      case '|':
+        return this.#done('pipe', start);
+      case '(':
+        return this.#done('leftParen', start);
+      case ')':
+        return this.#done('rightParen', start);
+      case '"':
+        return this.#match(quoted, 'string', start) || this.#fail('unterminated quoted string', start);
+      case '`':
+        return this.#match(rawQuoted, 'rawString', start) || this.#fail('unterminated raw quoted string', start);
+      case "'":
+        return this.#match(charConstant, 'charConstant', start) || this.#fail('unterminated character constant', start);
+      case '$':
+        return this.#fieldOrVariable('variable', start);
+      case '.':
+        if (!isDigit(text[start + 1])) return this.#fieldOrVariable('field', start);
+        return this.#number(start);
+      case '+':
+      case '-':
+        return this.#number(start);
+    }
+    if (isDigit(char)) return this.#number(start);
+    const length = this.#wordLength(start);
+    if (length > 0) return this.#identifier(start, length);
+    if (char >= ' ' && char <= '~') return this.#done('char', start);
+    return this.#fail(`unrecognized character in action: ${codePoint(text, start)}`, start);
+  }
+
+  #done(type: TokenType, start: number): true {
+    this.#emit(type, start);
+    return true;
+  }
+
+  #match(pattern: RegExp, type: TokenType, start: number): boolean {
+    pattern.lastIndex = start;
+    if (!pattern.test(this.#text)) return false;
+    this.#pos = pattern.lastIndex;
+    return this.#done(type, start);
+  }
+
+  #wordLength(start: number): number {
+    word.lastIndex = start;
+    word.test(this.#text);
+    return Math.max(word.lastIndex - start, 0);
+  }
+
+  #atTerminator(): boolean {
+    const char = this.#text[this.#pos];
+    if (char === undefined || isSpace(char) || '.,|:)('.includes(char)) return true;
+    return this.#text.startsWith('}}', this.#pos);
+  }
+
+  #badCharacter(start: number): false {
+    return this.#fail(`bad character ${codePoint(this.#text, this.#pos)}`, start);
+  }
+
+  #fieldOrVariable(type: 'field' | 'variable', start: number): boolean {
+    if (this.#atTerminator()) return this.#done(type === 'variable' ? 'variable' : 'dot', start);
+    this.#pos += this.#wordLength(this.#pos);
+    return this.#atTerminator() ? this.#done(type, start) : this.#badCharacter(start);
+  }
+
+  #identifier(start: number, length: number): boolean {
+    this.#pos = start + length;
+    if (!this.#atTerminator()) return this.#badCharacter(start);
+    const name = this.#text.slice(start, this.#pos);
+    if (keywords.has(name)) return this.#done('keyword', start);
+    if (name === 'true' || name === 'false') return this.#done('bool', start);
+    return this.#done(name === 'nil' ? 'nil' : 'identifier', start);
+  }
+
+  #number(start: number): boolean {
+    if (!this.#scanNumber(start))
+      return this.#fail(`bad number syntax: ${quote(this.#text.slice(start, this.#pos))}`, start);
+    const sign = this.#text[this.#pos];
+    if (sign !== '+' && sign !== '-') return this.#done('number', start);
+    if (!this.#scanNumber(this.#pos) || this.#text[this.#pos - 1] !== 'i')
+      return this.#fail(`bad number syntax: ${quote(this.#text.slice(start, this.#pos))}`, start);
+    return this.#done('complex', start);
+  }
+
+  #scanNumber(start: number): boolean {
+    numberPattern.lastIndex = start;
+    numberPattern.test(this.#text);
+    this.#pos = Math.max(numberPattern.lastIndex, start);
+    if (this.#wordLength(this.#pos) === 0) return true;
+    this.#pos += 1;
+    return false;
+  }
+}
+
+function isSpace(char: string | undefined): boolean {
+  return char === ' ' || char === '\t' || char === '\r' || char === '\n';
+}
+
+function isDigit(char: string | undefined): boolean {
+  return char !== undefined && char >= '0' && char <= '9';
+}
+
+/** `%#U` */
+function codePoint(text: string, pos: number): string {
+  const code = text.codePointAt(pos);
+  if (code === undefined) return 'U+FFFFFFFFFFFFFFFF';
+  const char = String.fromCodePoint(code);
+  const shown = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char) ? ` '${char}'` : '';
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}${shown}`;
+}

@@ -1,0 +1,465 @@
+import { runes } from '../go/bytes.ts';
+import { quote, unquote } from '../go/quote.ts';
+import { tokenize, type Token, type TokenType } from './lexer.ts';
+import { parseNumber } from './numbers.ts';
+import {
+  isEmptyTree,
+  nodeText,
+  type BranchNode,
+  type CommandNode,
+  type ListItem,
+  type Operand,
+  type PipeNode,
+  type TemplateNode,
+  type VariableNode,
+} from './nodes.ts';
+import { TemplateParseError } from './template-error.ts';
+
+/** One template: a file, or a `define` in it. */
+export interface Tree {
+  readonly name: string;
+  readonly root: readonly ListItem[];
+  /** The text it was found in, and what that text is called: error positions refer to both. */
+  readonly source: Source;
+}
+
+export interface Source {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Deeper nesting is an attack, not a template. */
+const maxExpressionDepth = 1000;
+const maxBranchDepth = 500;
+
+/** Reads a text and answers the templates it defines, itself included, by name. */
+export function parse(name: string, text: string, hasFunction: (name: string) => boolean): Map<string, Tree> {
+  const source: Source = { name, text };
+  const trees = new Map<string, Tree>();
+  const stream = new TokenStream(source, tokenize(text));
+  new Parser(stream, source, hasFunction, trees).parseFile(name);
+  return trees;
+}
+
+/** The tokens with Go's three places to put tokens back. */
+class TokenStream {
+  readonly #tokens: readonly Token[];
+  readonly #held: [Token, Token, Token];
+  readonly source: Source;
+  #next = 0;
+  #heldCount = 0;
+
+  constructor(source: Source, tokens: readonly Token[]) {
+    this.source = source;
+    this.#tokens = tokens;
+    const first = tokens[0]!;
+    this.#held = [first, first, first];
+  }
+
+  #read(): Token {
+    const token = this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]!;
+    this.#next += 1;
+    return token;
+  }
+
+  next(): Token {
+    if (this.#heldCount > 0) this.#heldCount -= 1;
+    else this.#held[0] = this.#read();
+    return this.#held[this.#heldCount]!;
+  }
+
+  peek(): Token {
+    if (this.#heldCount > 0) return this.#held[this.#heldCount - 1]!;
+    this.#heldCount = 1;
+    this.#held[0] = this.#read();
+    return this.#held[0];
+  }
+
+  back(): void {
+    this.#heldCount += 1;
+  }
+
+  /** Puts back this token before the one last read. */
+  back2(token: Token): void {
+    this.#held[1] = token;
+    this.#heldCount = 2;
+  }
+
+  back3(second: Token, first: Token): void {
+    this.#held[1] = first;
+    this.#held[2] = second;
+    this.#heldCount = 3;
+  }
+
+  nextNonSpace(): Token {
+    let token = this.next();
+    while (token.type === 'space') token = this.next();
+    return token;
+  }
+
+  peekNonSpace(): Token {
+    const token = this.nextNonSpace();
+    this.back();
+    return token;
+  }
+
+  /** The line Go blames: that of the token last taken from the text. */
+  line(): number {
+    return this.lineOf(this.#held[0]);
+  }
+
+  lineOf(token: Token): number {
+    let line = 1;
+    const { text } = this.source;
+    for (let at = text.indexOf('\n'); at >= 0 && at < token.pos; at = text.indexOf('\n', at + 1)) line += 1;
+    return line;
+  }
+}
+
+const operandStarts = new Set<TokenType>([
+  'bool',
+  'charConstant',
+  'complex',
+  'dot',
+  'field',
+  'identifier',
+  'number',
+  'nil',
+  'rawString',
+  'string',
+  'variable',
+  'leftParen',
+]);
+
+const notExecutable = new Set<Operand['type']>(['bool', 'dot', 'nil', 'number', 'string']);
+
+class Parser {
+  readonly #stream: TokenStream;
+  readonly #source: Source;
+  readonly #hasFunction: (name: string) => boolean;
+  readonly #trees: Map<string, Tree>;
+  #variables: string[] = ['$'];
+  #actionToken: Token | undefined;
+  #rangeDepth = 0;
+  #expressionDepth = 0;
+  #branchDepth = 0;
+
+  constructor(stream: TokenStream, source: Source, hasFunction: (name: string) => boolean, trees: Map<string, Tree>) {
+    this.#stream = stream;
+    this.#source = source;
+    this.#hasFunction = hasFunction;
+    this.#trees = trees;
+  }
+
+  parseFile(name: string): void {
+    const root: ListItem[] = [];
+    while (this.#stream.peek().type !== 'eof') {
+      if (this.#stream.peek().type === 'leftDelim') {
+        const delim = this.#stream.next();
+        if (isKeyword(this.#stream.nextNonSpace(), 'define')) {
+          this.#inner().#definition();
+          continue;
+        }
+        this.#stream.back2(delim);
+      }
+      const node = this.#textOrAction();
+      if (node.type === 'end' || node.type === 'else') this.#fail(`unexpected ${nodeText(node)}`);
+      root.push(node);
+    }
+    this.#add(name, root);
+  }
+
+  /** A template inside this text sees no variables of the one around it. */
+  #inner(): Parser {
+    const inner = new Parser(this.#stream, this.#source, this.#hasFunction, this.#trees);
+    inner.#branchDepth = this.#branchDepth;
+    return inner;
+  }
+
+  #fail(message: string): never {
+    throw new TemplateParseError(this.#source.name, this.#stream.line(), message);
+  }
+
+  #unexpected(token: Token, context: string): never {
+    if (token.type !== 'error') this.#fail(`unexpected ${tokenText(token)} in ${context}`);
+    let extra = '';
+    const started = this.#actionToken && this.#stream.lineOf(this.#actionToken);
+    if (started !== undefined && started !== this.#stream.lineOf(token)) {
+      extra = ` in action started at ${this.#source.name}:${started}`;
+      if (token.value.endsWith(' action')) extra = extra.slice(' in action'.length);
+    }
+    this.#fail(token.value + extra);
+  }
+
+  #expect(type: TokenType, context: string): Token {
+    const token = this.#stream.nextNonSpace();
+    if (token.type !== type) this.#unexpected(token, context);
+    return token;
+  }
+
+  #add(name: string, root: ListItem[]): void {
+    const present = this.#trees.get(name);
+    if (present && !isEmptyTree(present.root)) {
+      if (!isEmptyTree(root)) this.#fail(`template: multiple definition of template ${quote(name)}`);
+      return;
+    }
+    this.#trees.set(name, { name, root, source: this.#source });
+  }
+
+  #definition(): void {
+    const context = 'define clause';
+    const token = this.#stream.nextNonSpace();
+    const name = this.#templateName(token, context);
+    this.#expect('rightDelim', context);
+    const [root, end] = this.#itemList();
+    if (end.type !== 'end') this.#fail(`unexpected ${nodeText(end)} in ${context}`);
+    this.#add(name, root);
+  }
+
+  #templateName(token: Token, context: string): string {
+    if (token.type !== 'string' && token.type !== 'rawString') this.#unexpected(token, context);
+    return unquote(token.value) ?? this.#fail('invalid syntax');
+  }
+
+  #itemList(): [ListItem[], ListItem] {
+    this.#branchDepth += 1;
+    if (this.#branchDepth > maxBranchDepth) this.#fail('max nesting of actions exceeded');
+    const list: ListItem[] = [];
+    while (this.#stream.peekNonSpace().type !== 'eof') {
+      const node = this.#textOrAction();
+      if (node.type === 'end' || node.type === 'else') {
+        this.#branchDepth -= 1;
+        return [list, node];
+      }
+      list.push(node);
+    }
+    this.#fail('unexpected EOF');
+  }
+
+  #textOrAction(): ListItem {
+    const token = this.#stream.nextNonSpace();
+    if (token.type === 'text') return { type: 'text', pos: token.pos, text: token.value };
+    if (token.type !== 'leftDelim') this.#unexpected(token, 'input');
+    this.#actionToken = token;
+    const node = this.#action();
+    this.#actionToken = undefined;
+    return node;
+  }
+
+  #action(): ListItem {
+    const token = this.#stream.nextNonSpace();
+    if (token.type === 'keyword') {
+      switch (token.value) {
+        case 'block':
+          return this.#block();
+        case 'break':
+        case 'continue':
+          return this.#loopControl(token.value, token.pos);
+        case 'else':
+          return this.#else();
+        case 'end':
+          return { type: 'end', pos: this.#expect('rightDelim', 'end').pos };
+        case 'if':
+        case 'range':
+        case 'with':
+          return this.#branch(token.value);
+        case 'template':
+          return this.#template();
+      }
+    }
+    this.#stream.back();
+    const { pos } = this.#stream.peek();
+    return { type: 'action', pos, pipe: this.#pipeline('command', 'rightDelim') };
+  }
+
+  #loopControl(type: 'break' | 'continue', pos: number): ListItem {
+    const token = this.#stream.nextNonSpace();
+    if (token.type !== 'rightDelim') this.#unexpected(token, `{{${type}}}`);
+    if (this.#rangeDepth === 0) this.#fail(`{{${type}}} outside {{range}}`);
+    return { type, pos };
+  }
+
+  #else(): ListItem {
+    const peek = this.#stream.peekNonSpace();
+    if (isKeyword(peek, 'if') || isKeyword(peek, 'with')) return { type: 'else', pos: peek.pos };
+    return { type: 'else', pos: this.#expect('rightDelim', 'else').pos };
+  }
+
+  #branch(type: BranchNode['type']): BranchNode {
+    const visible = this.#variables.length;
+    const pipe = this.#pipeline(type, 'rightDelim');
+    if (type === 'range') this.#rangeDepth += 1;
+    const [list, next] = this.#itemList();
+    if (type === 'range') this.#rangeDepth -= 1;
+    let elseList: ListItem[] | undefined;
+    if (next.type === 'else') {
+      const follows = type !== 'range' && isKeyword(this.#stream.peek(), type);
+      if (follows) {
+        this.#stream.next();
+        this.#branchDepth += 1;
+        if (this.#branchDepth > maxBranchDepth) this.#fail('max nesting of actions exceeded');
+        elseList = [this.#branch(type)];
+        this.#branchDepth -= 1;
+      } else {
+        const [list2, end] = this.#itemList();
+        if (end.type !== 'end') this.#fail(`expected end; found ${nodeText(end)}`);
+        elseList = list2;
+      }
+    }
+    this.#variables.length = visible;
+    return { type, pos: pipe.pos, pipe, list, elseList };
+  }
+
+  #block(): TemplateNode {
+    const context = 'block clause';
+    const token = this.#stream.nextNonSpace();
+    const name = this.#templateName(token, context);
+    const pipe = this.#pipeline(context, 'rightDelim');
+    const inner = this.#inner();
+    const [root, end] = inner.#itemList();
+    if (end.type !== 'end') this.#fail(`unexpected ${nodeText(end)} in ${context}`);
+    inner.#add(name, root);
+    return { type: 'template', pos: token.pos, name, pipe };
+  }
+
+  #template(): TemplateNode {
+    const context = 'template clause';
+    const token = this.#stream.nextNonSpace();
+    const name = this.#templateName(token, context);
+    let pipe: PipeNode | undefined;
+    if (this.#stream.nextNonSpace().type !== 'rightDelim') {
+      this.#stream.back();
+      pipe = this.#pipeline(context, 'rightDelim');
+    }
+    return { type: 'template', pos: token.pos, name, pipe };
+  }
+
+  #pipeline(context: string, end: TokenType): PipeNode {
+    const { pos } = this.#stream.peekNonSpace();
+    const { assigns, variables } = this.#declarations(context);
+    const commands: CommandNode[] = [];
+    for (;;) {
+      const token = this.#stream.nextNonSpace();
+      if (token.type === end) break;
+      if (!operandStarts.has(token.type)) this.#unexpected(token, context);
+      this.#stream.back();
+      commands.push(this.#command());
+    }
+    if (commands.length === 0) this.#fail(`missing value for ${context}`);
+    for (const [index, command] of commands.entries()) {
+      if (index > 0 && notExecutable.has(command.args[0]!.type))
+        this.#fail(`non executable command in pipeline stage ${index + 1}`);
+    }
+    return { type: 'pipe', pos, assigns, variables, commands };
+  }
+
+  #declarations(context: string): { assigns: boolean; variables: VariableNode[] } {
+    const variables: VariableNode[] = [];
+    for (;;) {
+      const token = this.#stream.peekNonSpace();
+      if (token.type !== 'variable') return { assigns: false, variables };
+      this.#stream.next();
+      const after = this.#stream.peek();
+      const next = this.#stream.peekNonSpace();
+      const comma = next.type === 'char' && next.value === ',';
+      if (next.type !== 'assign' && next.type !== 'declare' && !comma) {
+        if (after.type === 'space') this.#stream.back3(token, after);
+        else this.#stream.back2(token);
+        return { assigns: false, variables };
+      }
+      this.#stream.nextNonSpace();
+      variables.push(variableNode(token));
+      this.#variables.push(token.value);
+      if (!comma) return { assigns: next.type === 'assign', variables };
+      if (context !== 'range' || variables.length >= 2) this.#fail(`too many declarations in ${context}`);
+      const { type } = this.#stream.peekNonSpace();
+      if (type !== 'variable' && type !== 'rightDelim' && type !== 'rightParen')
+        this.#fail('range can only initialize variables');
+    }
+  }
+
+  #command(): CommandNode {
+    const { pos } = this.#stream.peekNonSpace();
+    const args: Operand[] = [];
+    for (;;) {
+      this.#stream.peekNonSpace();
+      const operand = this.#operand();
+      if (operand) args.push(operand);
+      const token = this.#stream.next();
+      if (token.type === 'space') continue;
+      if (token.type === 'rightDelim' || token.type === 'rightParen') this.#stream.back();
+      else if (token.type !== 'pipe') this.#unexpected(token, 'operand');
+      break;
+    }
+    if (args.length === 0) this.#fail('empty command');
+    return { type: 'command', pos, args };
+  }
+
+  #operand(): Operand | undefined {
+    const node = this.#term();
+    if (!node || this.#stream.peek().type !== 'field') return node;
+    const { pos } = this.#stream.peek();
+    const fields: string[] = [];
+    while (this.#stream.peek().type === 'field') fields.push(this.#stream.next().value.slice(1));
+    if (node.type === 'field') return { type: 'field', pos, idents: [...node.idents, ...fields] };
+    if (node.type === 'variable') return { type: 'variable', pos, idents: [...node.idents, ...fields] };
+    if (notExecutable.has(node.type)) this.#fail(`unexpected . after term ${quote(nodeText(node))}`);
+    return { type: 'chain', pos, node, fields };
+  }
+
+  #term(): Operand | undefined {
+    const token = this.#stream.nextNonSpace();
+    const { pos, value } = token;
+    switch (token.type) {
+      case 'identifier':
+        if (!this.#hasFunction(value)) this.#fail(`function ${quote(value)} not defined`);
+        return { type: 'identifier', pos, name: value };
+      case 'dot':
+      case 'nil':
+        return { type: token.type, pos };
+      case 'variable': {
+        const variable = variableNode(token);
+        if (!this.#variables.includes(variable.idents[0]!))
+          this.#fail(`undefined variable ${quote(variable.idents[0]!)}`);
+        return variable;
+      }
+      case 'field':
+        return { type: 'field', pos, idents: [value.slice(1)] };
+      case 'bool':
+        return { type: 'bool', pos, value: value === 'true' };
+      case 'charConstant':
+      case 'complex':
+      case 'number': {
+        const number = parseNumber(pos, value, token.type);
+        return typeof number === 'string' ? this.#fail(number) : number;
+      }
+      case 'leftParen': {
+        if (this.#expressionDepth >= maxExpressionDepth) this.#fail('max expression depth exceeded');
+        this.#expressionDepth += 1;
+        const pipe = this.#pipeline('parenthesized pipeline', 'rightParen');
+        this.#expressionDepth -= 1;
+        return pipe;
+      }
+      case 'string':
+      case 'rawString':
+        return { type: 'string', pos, quoted: value, text: unquote(value) ?? this.#fail('invalid syntax') };
+    }
+    this.#stream.back();
+    return undefined;
+  }
+}
+
+function variableNode(token: Token): VariableNode {
+  return { type: 'variable', pos: token.pos, idents: token.value.split('.') };
+}
+
+function isKeyword(token: Token, word: string): boolean {
+  return token.type === 'keyword' && token.value === word;
+}
+
+function tokenText(token: Token): string {
+  if (token.type === 'eof') return 'EOF';
+  if (token.type === 'keyword' || token.type === 'dot' || token.type === 'nil') return `<${token.value}>`;
+  const chars = runes(token.value);
+  return chars.length > 10 ? `${quote(chars.slice(0, 10).join(''))}...` : quote(token.value);
+}

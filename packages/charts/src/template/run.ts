@@ -1,0 +1,105 @@
+import { byteLength } from '../go/bytes.ts';
+import { quote } from '../go/quote.ts';
+import type { GoFunction, Value } from '../go/values.ts';
+import { nodeText, type Node } from './nodes.ts';
+import type { Tree } from './parser.ts';
+import { TemplateExecError, type TemplatePlace } from './template-error.ts';
+
+/** What a key that a map does not have stands for: nothing, the nil of its type (Helm), or an error (helmfile). */
+export type MissingKey = 'invalid' | 'zero' | 'error';
+
+export type TemplateFunction = GoFunction<Run>;
+export type FunctionTable = ReadonlyMap<string, TemplateFunction>;
+
+/** What a statement asks the loop around it to do. */
+export const flow = { next: 0, break: 1, continue: 2 } as const;
+export type Flow = (typeof flow)[keyof typeof flow];
+export type Statement = (run: Run, dot: Value) => Flow;
+
+/** A template that can run. Its statements are made when it first does. */
+export interface Executable {
+  readonly tree: Tree;
+  readonly statement: () => Statement;
+}
+
+/** Where a run finds other templates. */
+export interface TemplateLookup {
+  lookup(name: string): Executable | undefined;
+}
+
+/** Deeper calls than this are a template that calls itself for ever. */
+const maxDepth = 100_000;
+/** No manifest comes near; a template that doubles its output for ever does. */
+const maxOutputLength = 256 * 1024 * 1024;
+
+/** One execution: its output, variables and place. */
+export class Run {
+  readonly templates: TemplateLookup;
+  readonly missingKey: MissingKey;
+  /** What functions need from outside: clock, randomness, lookups. Each table of functions knows its own kind. */
+  readonly environment: object;
+  out = '';
+  variables: Value[] = [];
+  template: Tree;
+  node: Node | undefined;
+  #depth = 0;
+
+  constructor(templates: TemplateLookup, template: Tree, options: { missingKey: MissingKey; environment: object }) {
+    this.templates = templates;
+    this.template = template;
+    this.missingKey = options.missingKey;
+    this.environment = options.environment;
+  }
+
+  /** Runs a template with variables of its own, then goes on where it was. */
+  invoke(executable: Executable, dot: Value): void {
+    if (this.#depth >= maxDepth) this.fail(`exceeded maximum template depth (${maxDepth})`);
+    const { variables, template, node } = this;
+    this.#depth += 1;
+    this.variables = [dot];
+    this.template = executable.tree;
+    executable.statement()(this, dot);
+    this.#depth -= 1;
+    this.variables = variables;
+    this.template = template;
+    this.node = node;
+    if (this.out.length > maxOutputLength) this.fail(`more than ${maxOutputLength} characters of output`);
+  }
+
+  fail(detail: string, cause?: unknown): never {
+    throw new TemplateExecError(detail, this.place(), this.template.name, cause === undefined ? {} : { cause });
+  }
+
+  place(): TemplatePlace | undefined {
+    if (!this.node) return undefined;
+    const { name, text } = this.template.source;
+    const before = text.slice(0, this.node.pos);
+    const lineStart = before.lastIndexOf('\n') + 1;
+    const line = before.split('\n').length;
+    const location = `${name}:${line}:${byteLength(before.slice(lineStart))}`;
+    return { location, template: this.template.name, expression: nodeText(this.node) };
+  }
+}
+
+/** Runs a template from its beginning and answers what it wrote. */
+export function execute(
+  templates: TemplateLookup,
+  name: string,
+  dot: Value,
+  options: { missingKey: MissingKey; environment: object; within?: string },
+): string {
+  const executable = templates.lookup(name);
+  if (!executable)
+    throw new Error(
+      `template: no template ${quote(name)} associated with template ${quote(options.within ?? 'gotpl')}`,
+    );
+  const run = new Run(templates, executable.tree, options);
+  try {
+    run.invoke(executable, dot ?? undefined);
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/.test(error.message))
+      run.fail('exceeded maximum template depth: the templates call each other without end', error);
+    throw error;
+  }
+  return run.out;
+}

@@ -1,0 +1,111 @@
+import type { Value } from '../go/values.ts';
+import { builtins } from './builtins.ts';
+import { compile } from './compile.ts';
+import { isEmptyTree } from './nodes.ts';
+import { parse } from './parser.ts';
+import { execute, type Executable, type FunctionTable, type MissingKey, type TemplateLookup } from './run.ts';
+
+export interface TemplateSetOptions {
+  /** Functions besides Go's own; they take precedence over those. */
+  functions?: FunctionTable;
+  /** Default `invalid`, as in Go. Helm uses `zero`, helmfile `error`. */
+  missingKey?: MissingKey;
+  /** What the functions need from outside. */
+  environment?: object;
+}
+
+/**
+ * Templates that can call each other by name.
+ *
+ * @example
+ * const set = new TemplateSet();
+ * set.add('hello', 'Hello {{ .name }}!');
+ * set.execute('hello', new Map([['name', 'world']])); // => 'Hello world!'
+ */
+export class TemplateSet implements TemplateLookup {
+  readonly functions: FunctionTable;
+  readonly missingKey: MissingKey;
+  readonly environment: object;
+  readonly #own = new Map<string, Executable>();
+  readonly #parent: TemplateSet | undefined;
+
+  constructor(options: TemplateSetOptions = {}, parent?: TemplateSet) {
+    this.functions = options.functions ?? new Map();
+    this.missingKey = options.missingKey ?? 'invalid';
+    this.environment = options.environment ?? {};
+    this.#parent = parent;
+  }
+
+  /** A set that sees everything in this one; what is added to it stays in it. */
+  clone(): TemplateSet {
+    return new TemplateSet(this, this);
+  }
+
+  /** Parses a text and adds the templates it defines. A blank one does not replace one that says something. */
+  add(name: string, text: string): void {
+    for (const executable of parseTemplate(name, text, this.functions)) this.adopt(executable);
+  }
+
+  /** Adds what an earlier {@link parseTemplate} found, by the same rule. */
+  adopt(executable: Executable): void {
+    const { name, root } = executable.tree;
+    const present = this.lookup(name);
+    if (present && isEmptyTree(root) && !isEmptyTree(present.tree.root)) return;
+    this.#own.set(name, executable);
+  }
+
+  /** Adds a template whatever was there before. */
+  replace(executable: Executable): void {
+    this.#own.set(executable.tree.name, executable);
+  }
+
+  lookup(name: string): Executable | undefined {
+    return this.#own.get(name) ?? this.#parent?.lookup(name);
+  }
+
+  execute(name: string, data: Value): string {
+    return execute(this, name, data, this);
+  }
+}
+
+/** What was parsed lately, by function table and then by name and text. Parsing is a large part of a render. */
+const parsed = new WeakMap<FunctionTable, ParsedTemplates>();
+
+class ParsedTemplates {
+  readonly #entries = new Map<string, readonly Executable[]>();
+  #size = 0;
+  static readonly maxSize = 64 * 1024 * 1024;
+
+  get(key: string): readonly Executable[] | undefined {
+    const found = this.#entries.get(key);
+    if (found) {
+      // Last used, last dropped.
+      this.#entries.delete(key);
+      this.#entries.set(key, found);
+    }
+    return found;
+  }
+
+  set(key: string, executables: readonly Executable[]): void {
+    this.#entries.set(key, executables);
+    this.#size += key.length;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#size <= ParsedTemplates.maxSize) break;
+      this.#entries.delete(oldest);
+      this.#size -= oldest.length;
+    }
+  }
+}
+
+/** Reads a text: itself under `name`, and each template it defines. The same text is read once. */
+export function parseTemplate(name: string, text: string, functions: FunctionTable = new Map()): readonly Executable[] {
+  let cache = parsed.get(functions);
+  if (!cache) parsed.set(functions, (cache = new ParsedTemplates()));
+  const key = `${name}\0${text}`;
+  const known = cache.get(key);
+  if (known) return known;
+  const trees = parse(name, text, (called) => functions.has(called) || builtins.has(called));
+  const executables = [...trees.values()].map((tree) => compile(tree, functions));
+  cache.set(key, executables);
+  return executables;
+}

@@ -1,0 +1,198 @@
+import {
+  constructFromEvents,
+  defineMappingTag,
+  defineScalarTag,
+  defineSequenceTag,
+  mergeTag,
+  NOT_RESOLVED,
+  parseEvents,
+  Schema,
+  YAMLException,
+} from 'js-yaml';
+import { bytesToText } from '../go/bytes.ts';
+import { formatFloat } from '../go/float.ts';
+import type { GoMap, Value } from '../go/values.ts';
+import { resolvePlain, type YamlDialect } from './resolve.ts';
+
+/** Text that is no YAML, or YAML that has no JSON form. */
+export class YamlError extends Error {
+  /** Starts at 1. */
+  readonly line: number | undefined;
+
+  constructor(message: string, line?: number) {
+    super(message);
+    this.name = 'YamlError';
+    this.line = line;
+  }
+}
+
+export interface ReadYamlOptions {
+  /** How numbers and booleans are read. Default `v2`, which is Helm's. */
+  dialect?: YamlDialect;
+  /** Default `float64`: Helm sends everything through JSON. helmfile keeps integers. */
+  numbers?: 'float64' | 'int';
+}
+
+/** Expanded aliases may not make more nodes than this: a small text can stand for any number. */
+const maxNodes = 5_000_000;
+const maxDepth = 1000;
+const maxMergedKeys = 1_000_000;
+
+/** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
+export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
+  const documents = construct(firstDocument(text), options);
+  return (documents[0] ?? null) as Value;
+}
+
+/** Reads every document of a text. */
+export function readAllYaml(text: string, options: ReadYamlOptions = {}): Value[] {
+  return construct(text, options) as Value[];
+}
+
+/** A marker at the start of a line ends a document wherever it stands: what follows need not even be YAML. */
+function firstDocument(text: string): string {
+  const marker = /^---(?=[ \t\r\n]|$)/gm;
+  for (let match = marker.exec(text); match; match = marker.exec(text)) {
+    if (/^(?:\s*(?:#.*)?\n|%.*\n)*$/.test(text.slice(0, match.index))) continue;
+    return text.slice(0, match.index);
+  }
+  return text;
+}
+
+function construct(text: string, options: ReadYamlOptions): unknown[] {
+  try {
+    const source = text.startsWith('\ufeff') ? text.slice(1) : text;
+    const events = parseEvents(source, { maxDepth });
+    const documents = constructFromEvents(events, {
+      source,
+      schema: schemaFor(options.dialect ?? 'v2', options.numbers ?? 'float64'),
+      json: true,
+      maxTotalMergeKeys: maxMergedKeys,
+    });
+    // Aliases share what they point to, and templates change maps in place.
+    return source.includes('*') ? unshare(documents) : documents;
+  } catch (error) {
+    if (error instanceof YAMLException) throw yamlError(error);
+    throw error;
+  }
+}
+
+function yamlError(error: YAMLException): YamlError {
+  const line = error.mark ? error.mark.line + 1 : undefined;
+  return new YamlError(`yaml: ${line === undefined ? '' : `line ${line}: `}${error.reason ?? error.message}`, line);
+}
+
+function unshare(documents: unknown[]): unknown[] {
+  const seen = new Set<object>();
+  let nodes = 0;
+  const copy = (value: Value, repeated: boolean): Value => {
+    nodes += 1;
+    if (nodes > maxNodes) throw new YamlError('yaml: document contains excessive aliasing');
+    if (Array.isArray(value)) {
+      const again = repeated || seen.has(value);
+      seen.add(value);
+      const items = value.map((item) => copy(item, again));
+      if (again) return items;
+      for (const [index, item] of items.entries()) value[index] = item;
+      return value;
+    }
+    if (value instanceof Map) {
+      const again = repeated || seen.has(value);
+      seen.add(value);
+      const target: GoMap = again ? new Map() : value;
+      for (const [key, item] of value) target.set(key, copy(item, again));
+      return target;
+    }
+    return value;
+  };
+  return documents.map((document) => copy(document as Value, false));
+}
+
+const schemas = new Map<string, Schema>();
+
+function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
+  const key = `${dialect} ${numbers}`;
+  let schema = schemas.get(key);
+  if (!schema) schemas.set(key, (schema = makeSchema(dialect, numbers)));
+  return schema;
+}
+
+function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
+  const never = () => false;
+  const integer = (value: bigint): Value => (numbers === 'int' ? value : Number(value));
+  const scalarTag = (name: string, wanted: readonly string[]) =>
+    defineScalarTag<unknown>(`tag:yaml.org,2002:${name}`, {
+      implicit: true,
+      identify: never,
+      resolve: (source) => {
+        const resolved = resolvePlain(source, dialect);
+        if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
+        if (name === 'float' && resolved.tag === 'int') return Number(resolved.value);
+        return resolved.tag === 'int' ? integer(resolved.value) : resolved.value;
+      },
+    });
+  const text = defineScalarTag<string>('tag:yaml.org,2002:str', { identify: never, resolve: (source) => source });
+  const foreign = defineScalarTag<unknown>('!', {
+    matchByTagPrefix: true,
+    identify: never,
+    resolve: (source) => source,
+  });
+  const binary = defineScalarTag<unknown>('tag:yaml.org,2002:binary', {
+    identify: never,
+    resolve: (source) => bytesToText(Buffer.from(source.replace(/\s/g, ''), 'base64')),
+  });
+  const sequence = (name: string, matchByTagPrefix = false) =>
+    defineSequenceTag<Value[]>(name, {
+      matchByTagPrefix,
+      identify: never,
+      create: () => [],
+      addItem: (items, item) => {
+        items.push(item as Value);
+      },
+    });
+  const mapping = (name: string, matchByTagPrefix = false) =>
+    defineMappingTag<GoMap>(name, {
+      matchByTagPrefix,
+      identify: never,
+      create: () => new Map(),
+      addPair: (map, key, value) => {
+        const name = keyText(key);
+        if (name === undefined) return 'a key must be a string, a number or a boolean';
+        map.set(name, value as Value);
+        return '';
+      },
+      has: (map, key) => map.has(keyText(key) ?? ''),
+      keys: (map) => map.keys(),
+      get: (map, key) => map.get(keyText(key) ?? ''),
+    });
+  return new Schema([
+    text,
+    sequence('tag:yaml.org,2002:seq'),
+    mapping('tag:yaml.org,2002:map'),
+    mergeTag,
+    scalarTag('null', ['null']),
+    scalarTag('bool', ['bool']),
+    scalarTag('int', ['int']),
+    scalarTag('float', ['float', 'int']),
+    defineScalarTag<unknown>('tag:yaml.org,2002:timestamp', { identify: never, resolve: (source) => source }),
+    binary,
+    foreign,
+    sequence('!', true),
+    mapping('!', true),
+  ]);
+}
+
+/** Keys become strings on the way to JSON. */
+function keyText(key: unknown): string | undefined {
+  switch (typeof key) {
+    case 'string':
+      return key;
+    case 'boolean':
+    case 'bigint':
+      return String(key);
+    case 'number':
+      return Number.isSafeInteger(key) ? String(key) : formatFloat(key, 'g');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import { parse, TomlDate } from 'smol-toml';
+import { formatFloat } from '../go/float.ts';
+import { GoObject, int64, SizedInt, sortedKeys, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
+
+/** TOML as BurntSushi/toml reads and lays it out. */
+
+export function readToml(text: string): Value {
+  return fromToml(parse(text, { integersAsBigInt: true }));
+}
+
+function fromToml(value: unknown): Value {
+  if (typeof value === 'bigint') return int64(value);
+  if (value instanceof TomlDate) return value.toISOString();
+  if (Array.isArray(value)) {
+    const items = value.map(fromToml);
+    const tables = items.length > 0 && items.every((item) => item instanceof Map);
+    return tables ? typed(items, '[]map[string]interface {}') : items;
+  }
+  if (typeof value === 'object' && value !== null)
+    return new Map(Object.entries(value).map(([key, item]) => [key, fromToml(item)]));
+  return value as Value;
+}
+
+export function writeToml(value: Value): string {
+  if (value instanceof GoObject) return writeToml(value.plain());
+  if (!(value instanceof Map)) throw new Error(`toml: top-level values must be Go maps or structs`);
+  const writer = new Writer();
+  writer.table([], value);
+  return writer.text;
+}
+
+class Writer {
+  text = '';
+
+  /** Plain keys first, then tables, each sorted. */
+  table(path: readonly string[], map: GoMap): void {
+    const keys = sortedKeys(map).filter((key) => map.get(key) !== null && map.get(key) !== undefined);
+    const isTable = (key: string) => map.get(key) instanceof Map || isTables(map.get(key));
+    for (const key of keys.filter((each) => !isTable(each))) {
+      this.text += `${indentOf([...path, key])}${keyText(key)} = ${element(map.get(key))}\n`;
+    }
+    for (const key of keys.filter(isTable)) this.#subTable([...path, key], map.get(key));
+  }
+
+  #subTable(path: readonly string[], value: Value): void {
+    const name = path.map(keyText).join('.');
+    if (value instanceof Map) {
+      if (path.length === 1) this.#gap();
+      this.text += `${indentOf(path)}[${name}]\n`;
+      this.table(path, value);
+      return;
+    }
+    for (const item of value as GoMap[]) {
+      this.#gap();
+      this.text += `${indentOf(path)}[[${name}]]\n`;
+      this.table(path, item);
+    }
+  }
+
+  #gap(): void {
+    if (this.text !== '') this.text += '\n';
+  }
+}
+
+function indentOf(path: readonly string[]): string {
+  return '  '.repeat(path.length - 1);
+}
+
+function isTables(value: Value): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => item instanceof Map);
+}
+
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : text(key);
+}
+
+function element(value: Value): string {
+  if (value === null || value === undefined) throw new Error('toml: cannot encode array with nil element');
+  switch (typeof value) {
+    case 'string':
+      return text(value);
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    case 'number':
+      return float(value);
+  }
+  if (value instanceof SizedInt) return String(value.value);
+  if (Array.isArray(value)) return `[${value.map(element).join(', ')}]`;
+  if (value instanceof Map) {
+    const keys = sortedKeys(value).filter((key) => value.get(key) !== null && value.get(key) !== undefined);
+    return `{${keys.map((key) => `${keyText(key)} = ${element(value.get(key))}`).join(', ')}}`;
+  }
+  if (value instanceof GoObject) return element(value.plain());
+  throw new Error(`toml: cannot encode ${typeOf(value)}`);
+}
+
+function float(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  const digits = formatFloat(value, 'g');
+  return /[.e]/.test(digits) ? digits : `${digits}.0`;
+}
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\f': '\\f',
+  '\r': '\\r',
+};
+
+function text(value: string): string {
+  const escaped = value.replace(
+    /["\\\p{Cc}]/gu,
+    (char) => shortEscapes[char] ?? (char >= '\x80' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  return `"${escaped}"`;
+}

@@ -1,0 +1,164 @@
+import { byteLength, runes, withReplacements } from '../go/bytes.ts';
+import { formatFloat } from '../go/float.ts';
+import { GoObject, SizedInt, type GoMap, type Value } from '../go/values.ts';
+import { naturalOrder } from './key-order.ts';
+import { needsQuotes, type YamlDialect } from './resolve.ts';
+import { scalarStyle, writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './write-scalar.ts';
+
+export interface WriteYamlOptions {
+  /** Default `v2`: what Helm's `toYaml` prints. */
+  dialect?: YamlDialect;
+  /** Columns per level. Default 2. */
+  indent?: number;
+}
+
+/** A value YAML cannot hold. */
+export class UnwritableError extends Error {}
+
+const maxDepth = 1000;
+/** A longer key is written with a question mark before it. */
+const longestSimpleKey = 128;
+
+/**
+ * Writes a value as go-yaml's emitter does, byte for byte: key order, quotes, folding at column 80 (v2), sequences not
+ * indented under a mapping (v2). Ends with a line break.
+ */
+export function writeYaml(value: Value, options: WriteYamlOptions = {}): string {
+  const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2);
+  writer.document(value);
+  return `${writer.text}\n`;
+}
+
+class Writer {
+  text = '';
+  readonly #dialect: YamlDialect;
+  readonly #step: number;
+  readonly #width: number;
+
+  constructor(dialect: YamlDialect, step: number) {
+    this.#dialect = dialect;
+    this.#step = step;
+    this.#width = dialect === 'v2' ? 80 : Infinity;
+  }
+
+  document(value: Value): void {
+    const plain = toData(value);
+    if (isFilled(plain)) this.#collection(plain, 0, 1);
+    else this.#scalar(plain, 0, 0);
+  }
+
+  /** A mapping or sequence whose entries start at column `indent`; the first stands where the text ends now. */
+  #collection(value: GoMap | Value[], indent: number, depth: number): void {
+    if (depth > maxDepth) throw new UnwritableError('the value is nested too deeply');
+    if (value instanceof Map) this.#mapping(value, indent, depth);
+    else this.#sequence(value, indent, depth);
+  }
+
+  #mapping(map: GoMap, indent: number, depth: number): void {
+    let first = true;
+    for (const key of naturalOrder(map.keys())) {
+      if (!first) this.#line(indent);
+      first = false;
+      const value = toData(map.get(key));
+      const complex = byteLength(key) > longestSimpleKey;
+      if (complex) {
+        this.text += '? ';
+        this.#string(key, indent, indent + 2, false);
+        this.#line(indent);
+      } else this.#string(key, indent, this.#column(), true);
+      this.text += ':';
+      this.#value(value, indent, depth, true);
+    }
+  }
+
+  #sequence(items: Value[], indent: number, depth: number): void {
+    for (const [index, item] of items.entries()) {
+      if (index > 0) this.#line(indent);
+      this.text += '-';
+      this.#value(toData(item), indent, depth, false);
+    }
+  }
+
+  /** What follows `:` or `-`. */
+  #value(value: Value, indent: number, depth: number, inMapping: boolean): void {
+    if (!isFilled(value)) {
+      this.text += ' ';
+      this.#scalar(value, indent, this.#column());
+      return;
+    }
+    if (!inMapping) {
+      // Nested entries start on the line of the dash.
+      this.text += ' '.repeat(Math.max(this.#step - 1, 1));
+      this.#collection(value, indent + this.#step, depth + 1);
+      return;
+    }
+    const indentless = Array.isArray(value) && this.#dialect === 'v2';
+    const inner = indentless ? indent : indent + this.#step;
+    this.#line(inner);
+    this.#collection(value, inner, depth + 1);
+  }
+
+  #scalar(value: Value, indent: number, column: number): void {
+    if (typeof value === 'string') this.#string(value, indent, column, false);
+    else this.text += scalarText(value, this.#dialect);
+  }
+
+  #string(value: string, indent: number, column: number, isKey: boolean): void {
+    const layout = { indent: indent + this.#step, step: this.#step, column, width: isKey ? Infinity : this.#width };
+    switch (scalarStyle(value, { quoted: needsQuotes(value, this.#dialect), isKey, dialect: this.#dialect })) {
+      case 'plain':
+        this.text += writePlain(value, layout);
+        break;
+      case 'single':
+        this.text += writeSingleQuoted(value, layout);
+        break;
+      case 'double':
+        this.text += writeDoubleQuoted(value, layout, this.#dialect);
+        break;
+      case 'literal':
+        this.text += writeLiteral(value, layout);
+    }
+  }
+
+  #line(indent: number): void {
+    // A literal block that keeps its last line breaks has ended the line already.
+    this.text += this.text.endsWith('\n') ? ' '.repeat(indent) : `\n${' '.repeat(indent)}`;
+  }
+
+  #column(): number {
+    const line = this.text.slice(this.text.lastIndexOf('\n') + 1);
+    return runes(line).length;
+  }
+}
+
+/** Resolves what encoders see of objects and bytes. */
+function toData(value: Value): Value {
+  if (value instanceof GoObject) return toData(value.plain());
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return typeof value === 'string' && !value.isWellFormed() ? withReplacements(value) : value;
+}
+
+function isFilled(value: Value): value is GoMap | Value[] {
+  return (value instanceof Map && value.size > 0) || (Array.isArray(value) && value.length > 0);
+}
+
+function scalarText(value: Value, dialect: YamlDialect): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return numberText(value, dialect);
+  if (value instanceof SizedInt) return String(value.value);
+  return Array.isArray(value) ? '[]' : '{}';
+}
+
+function numberText(value: number, dialect: YamlDialect): string {
+  if (dialect === 'v2') {
+    if (!Number.isFinite(value)) throw new UnwritableError(`json: unsupported value: ${formatFloat(value, 'g')}`);
+    // Helm's way goes through JSON, where a whole float is written without a point.
+    const size = Math.abs(value);
+    if (Number.isInteger(value) && size < 1e21) return Object.is(value, -0) ? '-0' : BigInt(value).toString();
+    return formatFloat(value, 'g');
+  }
+  if (Number.isNaN(value)) return '.nan';
+  if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
+  return formatFloat(value, 'g');
+}
