@@ -1,3 +1,4 @@
+import { isBigInteger } from './big-integer.ts';
 import type { JsonObject } from './object.ts';
 
 /** Whether two JSON values are the same; the order of fields does not matter. */
@@ -9,6 +10,9 @@ export function equalJson(left: unknown, right: unknown): boolean {
     return left.every((item, index) => equalJson(item, right[index]));
   }
   if (Array.isArray(right)) return false;
+  if (isBigInteger(left) || isBigInteger(right)) {
+    return isBigInteger(left) && isBigInteger(right) && left.rawJSON === right.rawJSON;
+  }
   const names = Object.keys(left);
   if (names.length !== Object.keys(right).length) return false;
   return names.every(

@@ -1,3 +1,4 @@
+import { parseExactly } from './big-integer.ts';
 import { ApiError, type StatusBody } from './api-error.ts';
 import type { UserInfo } from './auth/auth.ts';
 import type { ApiObject, Json } from './object.ts';
@@ -108,7 +109,7 @@ export function localClient(server: ApiServer, options: LocalClientOptions): Loc
     // An unknown group is answered in plain text.
     if (response.status >= 400)
       throw text.startsWith('{') ? apiErrorOf(JSON.parse(text) as StatusBody) : plainError(response.status, text);
-    return JSON.parse(text) as ApiObject;
+    return parseExactly(text) as unknown as ApiObject;
   }
 
   return {

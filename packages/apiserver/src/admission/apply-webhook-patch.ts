@@ -1,3 +1,4 @@
+import { parseExactly } from '../big-integer.ts';
 import { internalError } from '../api-error.ts';
 import type { ApiObject } from '../object.ts';
 import { applyJsonPatch, type JsonPatchOperation } from '../patch/json-patch.ts';
@@ -6,7 +7,7 @@ import { applyJsonPatch, type JsonPatchOperation } from '../patch/json-patch.ts'
 export function applyWebhookPatch(object: ApiObject, patch: string): ApiObject {
   let operations: JsonPatchOperation[];
   try {
-    operations = JSON.parse(Buffer.from(patch, 'base64').toString()) as JsonPatchOperation[];
+    operations = parseExactly(Buffer.from(patch, 'base64').toString()) as unknown as JsonPatchOperation[];
   } catch (error) {
     throw internalError((error as Error).message);
   }

@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { forbidden } from '../api-error.ts';
 import type { StoredObjects } from '../auth/stored-objects.ts';
 import type { ApiObject } from '../object.ts';
@@ -166,7 +167,7 @@ export function podServiceAccount(objects: StoredObjects, randomSuffix: () => st
       }
       const secrets = account['imagePullSecrets'] as { name: string }[] | undefined;
       if (!spec.imagePullSecrets?.length && secrets?.length) {
-        spec.imagePullSecrets = structuredClone(secrets);
+        spec.imagePullSecrets = cloneJson(secrets);
       }
       const mounts = spec.automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true;
       if (mounts) {

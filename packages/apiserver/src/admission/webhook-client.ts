@@ -1,3 +1,4 @@
+import { parseExactly } from '../big-integer.ts';
 import type { RequestOptions } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { nodeHttp, nodeHttps } from '../http/node-http.ts';
@@ -56,7 +57,7 @@ export class WebhookClient {
       throw new Error(goStatusError(status, text));
     }
     try {
-      return JSON.parse(text);
+      return parseExactly(text);
     } catch {
       const kind = `couldn't get version/kind; json parse error: invalid character in ${JSON.stringify(text.slice(0, 64))}`;
       throw new Error(kind);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { specialType } from '../schema/go-types.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -138,7 +139,7 @@ function listType(schema: Schema, preserve: boolean): ListType {
 }
 
 export function isMap(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** How an element of a set or list map is named in paths. Throws {@link ElementError}. */
@@ -146,7 +147,7 @@ export function elementOf(list: ListType, item: Json): string {
   if (list.keys.length === 0) {
     if (item === null) throw new ElementError("associative list without keys has an element that's an explicit null");
     if (Array.isArray(item)) throw new ElementError('not supported: associative list with lists as elements');
-    if (typeof item === 'object') {
+    if (isMap(item)) {
       throw new ElementError("associative list without keys has an element that's a map type");
     }
     return valueElement(item);
@@ -176,7 +177,7 @@ export type Shape = 'map' | 'scalar' | 'list' | 'any';
 export function shapeOf(type: FieldType, value: Json | undefined): Shape {
   if (value === undefined || value === null) return onlyShape(type);
   if (Array.isArray(value)) return type.list ? 'list' : onlyShape(type);
-  if (typeof value === 'object') return type.map ? 'map' : onlyShape(type);
+  if (isMap(value)) return type.map ? 'map' : onlyShape(type);
   return type.scalar ? 'scalar' : onlyShape(type);
 }
 

@@ -1,3 +1,4 @@
+import { parseExactly } from '../big-integer.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import { compareValues } from './compare-values.ts';
 import type { FieldSet } from './field-set.ts';
@@ -17,7 +18,7 @@ export function unchangedSinceLastApplied(live: JsonObject, type: FieldType, api
   const text = annotationOf(live);
   if (text === undefined) return undefined;
   try {
-    const applied = JSON.parse(text) as Json;
+    const applied = parseExactly(text);
     if (!isMap(applied) || applied['apiVersion'] !== apiVersion) return undefined;
     validateValue(applied, type, { allowDuplicates: false });
     const { added, modified, removed } = compareValues(applied, live, type);

@@ -1,3 +1,4 @@
+import { isBigInteger } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { getOwn, setOwn } from '../own-property.ts';
 import { type FieldSet, FieldSetBuilder } from './field-set.ts';
@@ -81,7 +82,7 @@ function validateList(list: Json[], type: ListType, path: string, allowDuplicate
 }
 
 function validateScalar(value: Json, type: FieldType, report: (problem: string) => void): void {
-  const actual = typeof value;
+  const actual = isBigInteger(value) ? 'number' : typeof value;
   if (type.scalar === 'numeric') {
     if (actual !== 'number') report(`expected numeric (int or float), got ${goType(value)}`);
   } else if (type.scalar === 'string') {
@@ -93,6 +94,7 @@ function validateScalar(value: Json, type: FieldType, report: (problem: string) 
 
 function goType(value: Json): string {
   if (Array.isArray(value)) return '[]interface {}';
+  if (isBigInteger(value)) return 'int64';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
   if (typeof value === 'object') return 'map[string]interface {}';
   return typeof value === 'boolean' ? 'bool' : typeof value;
@@ -102,6 +104,7 @@ function goType(value: Json): string {
 export function goValue(value: Json): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (isBigInteger(value)) return value.rawJSON;
   if (typeof value !== 'object') return String(value);
   const fields = Object.keys(value).toSorted();
   return `map[${fields.map((key) => `${key}:${goValue(value[key] as Json)}`).join(' ')}]`;
@@ -111,6 +114,7 @@ export function goValue(value: Json): string {
 function goLiteral(value: Json): string {
   if (value === null) return 'interface {}(nil)';
   if (typeof value === 'string') return JSON.stringify(value);
+  if (isBigInteger(value)) return value.rawJSON;
   if (typeof value !== 'object') return String(value);
   const [open, close] = ['{', '}'];
   if (Array.isArray(value)) return `[]interface {}${open}${value.map(goLiteral).join(', ')}${close}`;

@@ -1,3 +1,4 @@
+import { bigintOf, numberOf } from '../big-integer.ts';
 import { evaluate, type Environment } from '@marcbachmann/cel-js';
 import { asObject } from '../kinds/json-access.ts';
 import type { Json, JsonObject } from '../object.ts';
@@ -49,7 +50,7 @@ export class TypeRegistry {
       case 'integer':
         return { name: 'int', convert: wholeNumber };
       case 'number':
-        return { name: 'double', convert: (value) => value };
+        return { name: 'double', convert: (value) => numberOf(value) ?? value };
       case 'string':
         return stringType(schema.format);
       case 'array':
@@ -143,14 +144,15 @@ function stringType(format: string | undefined): CelType {
 }
 
 function wholeNumber(value: Json): unknown {
-  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+  return bigintOf(value) ?? value;
 }
 
 /** Anything: whole numbers become integers, objects become maps. */
 export const dynamic: CelType = { name: 'dyn', convert: (value) => dynamicValue(value) };
 
 export function dynamicValue(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  const integer = bigintOf(value);
+  if (integer !== undefined) return integer;
   if (Array.isArray(value)) return value.map(dynamicValue);
   const object = asObject(value);
   if (!object) return value ?? null;

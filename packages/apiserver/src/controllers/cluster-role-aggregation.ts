@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import type { PolicyRule } from '../auth/policy-rules.ts';
 import { matchesLabels, type LabelSelector } from '../label-selector.ts';
 import type { ApiObject } from '../object.ts';
@@ -41,7 +42,7 @@ export function startClusterRoleAggregation(context: ControllerContext): Running
         });
       const same = new Set((role.rules ?? []).map((rule) => JSON.stringify(rule)));
       if (same.size !== seen.size || [...seen].some((text) => !same.has(text))) {
-        await client.update({ ...CLUSTER_ROLES, name }, { ...role, rules: structuredClone(rules) });
+        await client.update({ ...CLUSTER_ROLES, name }, { ...role, rules: cloneJson(rules) });
       }
     },
   });

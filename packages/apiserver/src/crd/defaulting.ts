@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { asObject } from '../kinds/json-access.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -70,7 +71,7 @@ function fill(value: Json, schema: Schema): void {
     const items = schema.items;
     if (!items) return;
     for (const [index, item] of value.entries()) {
-      if (isUnwantedNull(item, items) && items.default !== undefined) value[index] = copied(items.default);
+      if (isUnwantedNull(item, items) && items.default !== undefined) value[index] = cloneJson(items.default);
       fill(value[index]!, items);
     }
     return;
@@ -79,21 +80,13 @@ function fill(value: Json, schema: Schema): void {
   if (!object) return;
   for (const [name, fallback] of defaults.own) {
     if (object[name] === undefined || isUnwantedNull(object[name], schema.properties![name])) {
-      object[name] = copied(fallback);
+      object[name] = cloneJson(fallback);
     }
   }
   for (const [name, member] of Object.entries(object)) {
     const declared = memberSchema(schema, name);
     if (!declared) continue;
-    if (isUnwantedNull(member, declared) && declared.default !== undefined) object[name] = copied(declared.default);
+    if (isUnwantedNull(member, declared) && declared.default !== undefined) object[name] = cloneJson(declared.default);
     fill(object[name]!, declared);
   }
-}
-
-/** Several times as fast as `structuredClone` on the small values defaults are. */
-function copied(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copied);
-  const object = asObject(value);
-  if (!object) return value;
-  return Object.fromEntries(Object.entries(object).map(([key, member]) => [key, copied(member)]));
 }

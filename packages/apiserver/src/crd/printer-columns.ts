@@ -1,3 +1,4 @@
+import { isBigInteger, numberOf } from '../big-integer.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import type { TableColumn } from '../resource.ts';
 import { ageOf } from '../kinds/ages.ts';
@@ -70,9 +71,9 @@ function cell(value: Json, type: string, now: number): Json {
   if (value === null) return null;
   switch (type) {
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null;
+      return isBigInteger(value) ? value : typeof value === 'number' ? Math.trunc(value) : null;
     case 'number':
-      return typeof value === 'number' ? value : null;
+      return numberOf(value) ?? null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date': {

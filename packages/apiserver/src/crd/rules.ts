@@ -1,3 +1,4 @@
+import { isBigInteger } from '../big-integer.ts';
 import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import type { CompiledRule, RuleCompiler } from '../cel/environment.ts';
@@ -210,7 +211,7 @@ function failure(rule: ValidationRule, value: Json, path: string, message: strin
       return duplicate(field, value);
     default: {
       // Objects and lists are not printed: only their message is.
-      const shown = typeof value === 'object' ? message : `${printValue(value)}: ${message}`;
+      const shown = typeof value === 'object' && !isBigInteger(value) ? message : `${printValue(value)}: ${message}`;
       return { reason: 'FieldValueInvalid', field, detail: `Invalid value: ${shown}` };
     }
   }

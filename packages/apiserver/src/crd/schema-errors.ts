@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import type { FieldError } from '../api-error.ts';
 import { costLimit, costText, estimatedCost, totalCostLimit, unboundedItems } from '../cel/cost.ts';
 import { ruleCompiler } from '../cel/late-cel.ts';
@@ -237,7 +238,7 @@ function defaultErrors(source: JsonObject, schema: Schema, path: string, isRoot 
   const errors: FieldError[] = [];
   const value = source['default'];
   if (value !== undefined && !isRoot) {
-    const complete = structuredClone(value);
+    const complete = cloneJson(value);
     const holder = { metadata: {}, value: complete } as { metadata: object; value: Json };
     applySchemaDefaults(holder as never, { type: 'object', properties: { value: schema } });
     const problems = [...schemaErrors(holder.value, schema), ...listErrors(holder.value, schema)];

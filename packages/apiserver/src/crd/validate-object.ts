@@ -1,3 +1,4 @@
+import { bigintOf, isBigInteger, numberOf, type BigInteger } from '../big-integer.ts';
 import { equalJson } from '../equal-json.ts';
 import type { FieldError } from '../api-error.ts';
 import { compilePattern } from '../cel/late-cel.ts';
@@ -44,6 +45,7 @@ export function schemaErrors(object: unknown, schema: Schema, previous?: unknown
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (isBigInteger(value)) return 'integer';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
   return typeof value;
 }
@@ -64,7 +66,7 @@ function check(value: Json, schema: Schema, path: string, old: Old, errors: Fiel
   if (!hasType(value, schema)) errors.push(wrongType(value, schema, path));
   checkCombinations(value, schema, path, errors);
   if (typeof value === 'string') checkString(value, schema, path, errors);
-  else if (typeof value === 'number') checkNumber(value, schema, path, errors);
+  else if (typeof value === 'number' || isBigInteger(value)) checkNumber(value, schema, path, errors);
   else if (Array.isArray(value)) checkList(value, schema, path, old, errors);
   checkEnum(value, schema, path, errors);
   const object = asObject(value);
@@ -107,24 +109,28 @@ function checkString(value: string, schema: Schema, path: string, errors: FieldE
   }
 }
 
-function checkNumber(value: number, schema: Schema, path: string, errors: FieldError[]): void {
+function checkNumber(value: number | BigInteger, schema: Schema, path: string, errors: FieldError[]): void {
+  const integer = bigintOf(value);
+  const number = numberOf(value)!;
   const outOfFormat =
-    (schema.type === 'integer' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 63)) ||
-    (schema.format === 'int32' && (value < -(2 ** 31) || value >= 2 ** 31));
+    (schema.type === 'integer' && (integer === undefined || BigInt.asIntN(64, integer) !== integer)) ||
+    (schema.format === 'int32' && (number < -(2 ** 31) || number >= 2 ** 31));
   if (outOfFormat) {
     const known = schema.format === 'int32' || schema.format === 'int64';
     const type = known ? `${schema.type} with format ${schema.format}` : `${schema.type} (default format)`;
     errors.push(invalidValue('<nil>', '', `Checked value must be of type ${type} in ${path}`));
   }
-  if (schema.multipleOf !== undefined && !isMultiple(value, schema.multipleOf)) {
+  if (schema.multipleOf !== undefined && !isMultiple(number, schema.multipleOf)) {
     errors.push(invalidValue(path, value, `${path} in body should be a multiple of ${schema.multipleOf}`));
   }
   const { minimum, maximum } = schema;
-  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) {
+  // JavaScript compares an integer of any size with a number exactly.
+  const exact = integer ?? number;
+  if (minimum !== undefined && (schema.exclusiveMinimum ? exact <= minimum : exact < minimum)) {
     const text = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
     errors.push(invalidValue(path, value, `${path} in body should be ${text} ${minimum}`));
   }
-  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) {
+  if (maximum !== undefined && (schema.exclusiveMaximum ? exact >= maximum : exact > maximum)) {
     const text = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
     errors.push(invalidValue(path, value, `${path} in body should be ${text} ${maximum}`));
   }

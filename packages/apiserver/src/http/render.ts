@@ -1,3 +1,4 @@
+import { isBigInteger, parseExactly } from '../big-integer.ts';
 import { ApiError, type StatusBody } from '../api-error.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
@@ -141,7 +142,7 @@ async function listBytes(
 export async function renderJson(status: number, json: Buffer, representation: Representation): Promise<ApiResponse> {
   if (representation.format === 'yaml') {
     const { stringify } = await import('yaml');
-    const text = stringify(JSON.parse(json.toString()), {
+    const text = stringify(parseExactly(json.toString()), yamlInteger, {
       indentSeq: false,
       lineWidth: 0,
       sortMapEntries: true,
@@ -152,8 +153,13 @@ export async function renderJson(status: number, json: Buffer, representation: R
     const body = Buffer.from(text.replace(/^(\s*)"\.": /gm, '$1.: '));
     return { status, headers: { 'content-type': 'application/yaml' }, body };
   }
-  const body = representation.pretty ? Buffer.from(JSON.stringify(JSON.parse(json.toString()), undefined, 2)) : json;
+  const body = representation.pretty ? Buffer.from(JSON.stringify(parseExactly(json.toString()), undefined, 2)) : json;
   return { status, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** The writer of YAML prints an integer of any size, but knows only JavaScript's own. */
+function yamlInteger(_key: unknown, value: unknown): unknown {
+  return isBigInteger(value) ? BigInt(value.rawJSON) : value;
 }
 
 export const plainRepresentation: Representation = { format: 'json', pretty: false, includeObject: 'Metadata' };

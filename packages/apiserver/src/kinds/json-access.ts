@@ -1,8 +1,10 @@
+import { equalJson } from '../equal-json.ts';
+import { isBigInteger, isJsonObject } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 
 /** The value when it is a JSON object, else `undefined`. */
 export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** The value when it is a list, else an empty one. */
@@ -56,7 +58,7 @@ export function defaultText(parent: JsonObject, key: string, value: string): voi
  * not nothing: empty maps are not printed at all, so what is left is a pointer to a struct (`emptyDir: {}`, `podSelector: {}`).
  */
 export function sameValue(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
+  if (left === right || (isBigInteger(left) && equalJson(left, right))) return true;
   if (isNothing(left) && isNothing(right)) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => sameValue(item, right[index]));

@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
@@ -80,7 +81,7 @@ function updateErrors(object: ApiObject, previous: ApiObject): FieldError[] {
       forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
     );
   }
-  const settled = structuredClone(spec);
+  const settled = cloneJson(spec);
   settled['tolerations'] = before['tolerations'] ?? [];
   if (before['activeDeadlineSeconds'] === undefined) delete settled['activeDeadlineSeconds'];
   else settled['activeDeadlineSeconds'] = before['activeDeadlineSeconds'];

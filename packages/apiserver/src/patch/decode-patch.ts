@@ -1,3 +1,5 @@
+import { isJsonObject } from '../big-integer.ts';
+import { goKind } from '../schema/go-types.ts';
 import { badRequest } from '../api-error.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
@@ -65,7 +67,7 @@ function readJson(bytes: Uint8Array, prefix: string): { value: Json; duplicateFi
 
 function requireMap(value: Json, prefix: string): JsonObject {
   if (value === null) return {};
-  if (typeof value === 'object' && !Array.isArray(value)) return value;
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  if (isJsonObject(value)) return value;
+  const kind = goKind(value);
   throw badRequest(`${prefix}json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
 }

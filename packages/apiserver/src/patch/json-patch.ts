@@ -1,3 +1,6 @@
+import { goKind } from '../schema/go-types.ts';
+import { isJsonObject, parseExactly } from '../big-integer.ts';
+import { cloneJson } from '../clone-json.ts';
 import { equalJson } from '../equal-json.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { Json, JsonObject } from '../object.ts';
@@ -66,18 +69,14 @@ export function jsonPatchOperations(body: Json): JsonPatchOperation[] {
   });
 }
 
-function goKind(value: Json): string {
-  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-}
-
 /** Applies RFC 6902 operations to a copy of `document`. Throws the 422 of {@link patchRejected} when one does not fit. */
 export function applyJsonPatch<T extends object>(document: T, operations: readonly JsonPatchOperation[]): T {
-  let result = structuredClone(document) as unknown as Json;
+  let result = cloneJson(document) as unknown as Json;
   const effort: Effort = { copiedBytes: 0, movedElements: 0 };
   for (const operation of operations) {
     const { op, path, value = null } = operation;
     if (path !== '') applyOperation(result, operation, effort);
-    else if (op === 'replace' && typeof value === 'object' && value !== null) result = structuredClone(value);
+    else if (op === 'replace' && (Array.isArray(value) || isJsonObject(value))) result = cloneJson(value);
     // The whole document can be replaced and tested, nothing else.
     else if (op !== 'test' || !equalJson(result, value)) throw patchRejected();
   }
@@ -88,10 +87,10 @@ function applyOperation(document: Json, { op, path, from, value }: JsonPatchOper
   const at = (pointer: string) => locate(document, pointer, effort);
   switch (op) {
     case 'add':
-      return at(path).add(structuredClone(value ?? null));
+      return at(path).add(cloneJson(value ?? null));
     case 'replace':
       // A missing field is simply set, a missing list element is an error.
-      return at(path).set(structuredClone(value ?? null));
+      return at(path).set(cloneJson(value ?? null));
     case 'remove':
       return at(path).remove();
     case 'test': {
@@ -104,7 +103,7 @@ function applyOperation(document: Json, { op, path, from, value }: JsonPatchOper
       const text = JSON.stringify(at(from ?? '').get() ?? null);
       effort.copiedBytes += Buffer.byteLength(text);
       if (effort.copiedBytes > maxCopiedBytes) throw patchRejected();
-      return at(path).add(JSON.parse(text) as Json);
+      return at(path).add(parseExactly(text));
     }
     case 'move': {
       const source = at(from ?? '');
@@ -142,7 +141,7 @@ function locate(document: Json, pointer: string, effort: Effort): Place {
 }
 
 function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 function itemAt(list: Json[], token: string): Json | undefined {

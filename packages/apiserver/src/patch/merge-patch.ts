@@ -1,3 +1,4 @@
+import { isJsonObject } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { getOwn, setOwn } from '../own-property.ts';
 
@@ -28,7 +29,7 @@ function inOrder(object: JsonObject): JsonObject {
 }
 
 function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** What is new has nothing to remove: nulls in it only vanish, except as list elements. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../big-integer.ts';
 import { equalJson } from '../equal-json.ts';
 import { type ApiError, badRequest, plainInternalError } from '../api-error.ts';
 import { goValue } from '../apply/typed-value.ts';
@@ -21,7 +22,7 @@ export function applyStrategicMergePatch<T extends object>(document: T, patch: o
 }
 
 function isMap(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 function kindOf(value: Json): string {

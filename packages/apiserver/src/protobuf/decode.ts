@@ -161,7 +161,7 @@ function readEntry(reader: WireReader, type: string, depth: number): [string, Js
 function readValue(reader: WireReader, type: string, wireType: number, depth: number): Json {
   switch (type) {
     case 'v':
-      return reader.varint(wireType);
+      return reader.integer(wireType);
     case 'b':
       return reader.varint(wireType) !== 0;
     case 's':

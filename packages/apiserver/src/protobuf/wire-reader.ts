@@ -1,3 +1,5 @@
+import { integerOf, type BigInteger } from '../big-integer.ts';
+
 /** Bytes that are not what a Kubernetes client sends. */
 export class ProtobufError extends Error {
   constructor(message: string) {
@@ -39,17 +41,23 @@ export class WireReader {
     throw new ProtobufError('integer overflow');
   }
 
-  /** A signed varint. Integers beyond 2^53 lose their last digits, as in JSON. */
+  /** A signed varint of any size. */
+  integer(wireType: number): number | BigInteger {
+    this.#expect(wireType, 0);
+    return integerOf(BigInt.asIntN(64, this.#unsigned()));
+  }
+
+  /** A signed varint where large ones make no sense. */
   varint(wireType: number): number {
     this.#expect(wireType, 0);
     return Number(BigInt.asIntN(64, this.#unsigned()));
   }
 
   /** Repeated integers in one piece. */
-  packedVarints(): number[] {
+  packedVarints(): (number | BigInteger)[] {
     const inner = new WireReader(this.bytes(2));
-    const values: number[] = [];
-    while (inner.#at < inner.#bytes.length) values.push(Number(BigInt.asIntN(64, inner.#unsigned())));
+    const values: (number | BigInteger)[] = [];
+    while (inner.#at < inner.#bytes.length) values.push(integerOf(BigInt.asIntN(64, inner.#unsigned())));
     return values;
   }
 

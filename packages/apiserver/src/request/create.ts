@@ -13,6 +13,7 @@ import { namedKind, strategyContext, type Core, type ResourceRequest } from './c
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
+import { checkSize } from './size-limit.ts';
 
 import { toStorage } from './versions.ts';
 
@@ -107,6 +108,7 @@ function storeNew(
     stored.metadata.name = name;
   }
   if (dryRun) return { kind: 'object', status: 201, object, resource };
+  checkSize(stored, resource);
   const entry = core.store.put(resource.storageId, keyOf(request.namespace, name!), stored);
   return { kind: 'entry', status: 201, entry, resource };
 }

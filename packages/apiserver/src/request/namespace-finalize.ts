@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import type { ApiObject } from '../object.ts';
 import type { Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
@@ -17,10 +18,10 @@ export async function finalizeNamespace(core: Core, request: ResourceRequest): P
     // Everywhere else a namespace keeps its finalizers.
     internal: true,
     next(live) {
-      const next: ApiObject = structuredClone(live);
-      next['spec'] = structuredClone(body['spec']) ?? {};
+      const next: ApiObject = cloneJson(live);
+      next['spec'] = cloneJson(body['spec']) ?? {};
       const name = { 'kubernetes.io/metadata.name': request.name };
-      next.metadata = { ...structuredClone(body.metadata), labels: { ...body.metadata.labels, ...name } };
+      next.metadata = { ...cloneJson(body.metadata), labels: { ...body.metadata.labels, ...name } };
       keepSystemFields(next, live);
       trackedFields(core, request, { live, next, options });
       return next;

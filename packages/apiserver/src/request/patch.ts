@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { ApiError, badRequest, conflict } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { decodeApplyPatch, decodeJsonPatch, decodeMergePatch } from '../patch/decode-patch.ts';
@@ -54,7 +55,7 @@ export async function patch(core: Core, request: ResourceRequest): Promise<Answe
     options,
     next(live) {
       // Patching shares what it does not touch; the rest of the pipeline changes its object in place.
-      const document = structuredClone(patched(live, request.resource.schema));
+      const document = cloneJson(patched(live, request.resource.schema));
       const next = conformPatched(request, document, options.fieldValidation);
       matchIdentity(next, request);
       const { uid } = next.metadata;
@@ -81,7 +82,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
   return change(core, request, {
     options,
     next(live) {
-      const next = structuredClone(appliedObject(core, request, live, config, options, finish));
+      const next = cloneJson(appliedObject(core, request, live, config, options, finish));
       matchIdentity(next, request);
       if (!config.metadata.resourceVersion) next.metadata.resourceVersion = live.metadata.resourceVersion;
       const { uid } = next.metadata;
@@ -97,7 +98,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
         const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
         throw conflict(resource, request.name, why);
       }
-      const object = structuredClone(appliedObject(core, request, undefined, config, options, finish));
+      const object = cloneJson(appliedObject(core, request, undefined, config, options, finish));
       matchIdentity(object, request);
       matchNamespace(object, request);
       return createMissing(core, request, object, options);

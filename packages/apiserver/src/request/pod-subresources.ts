@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { ApiError, conflict, notFound } from '../api-error.ts';
 import { kubeTime } from '../clock.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
@@ -28,7 +29,7 @@ export async function bindPod(core: Core, request: ResourceRequest): Promise<Ans
     uid: binding.metadata.uid,
     internal: true,
     next(live) {
-      const next = structuredClone(live);
+      const next = cloneJson(live);
       const spec = next['spec'] as { nodeName?: string };
       if (live.metadata.deletionTimestamp) {
         throw conflict(bindings, request.name, `pod ${request.name} is being deleted, cannot be assigned to a host`);

@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { badRequest, invalid, notFound } from '../api-error.ts';
 import { trackScale } from '../apply/scale.ts';
 import { readScale, writeScale } from '../kinds/scale.ts';
@@ -58,7 +59,7 @@ async function writeScaled(
     options,
     next(live) {
       const wanted = scaleFor(live);
-      const next = structuredClone(live);
+      const next = cloneJson(live);
       next.metadata.resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       writeScale(next, checkedReplicas(wanted, request), resource);
       const managedFields = trackScale({

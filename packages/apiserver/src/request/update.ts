@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import { equalJson } from '../equal-json.ts';
 import { badRequest, conflict, invalid, notFound, plainInternalError, type ApiError } from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
@@ -15,6 +16,7 @@ import { createMissing, matchNamespace } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackedFields } from './field-ownership.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
+import { checkSize } from './size-limit.ts';
 import { inVersion, toStorage } from './versions.ts';
 
 const modified = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -29,7 +31,7 @@ export async function update(core: Core, request: ResourceRequest): Promise<Answ
     options,
     uid: body.metadata.uid,
     next(live) {
-      const next = first ? body : structuredClone(body);
+      const next = first ? body : cloneJson(body);
       first = false;
       keepSystemFields(next, live);
       keepOtherHalf(core, next, live, request);
@@ -212,6 +214,7 @@ function commit(core: Core, request: ResourceRequest, { entry, next, stored, dry
     return { kind: 'entry', status: 200, entry, resource };
   }
   if (dryRun) return { kind: 'object', status: 200, object: next, resource };
+  checkSize(stored, resource);
   const written = core.store.put(resource.storageId, entry.key, stored);
   return { kind: 'entry', status: 200, entry: written, resource };
 }
@@ -255,7 +258,7 @@ export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, requ
     for (const field of Object.keys(next)) if (!statusFields.has(field)) delete next[field];
     for (const [field, value] of Object.entries(live)) {
       // A copy, because strategies and admission change the new object in place and the stored one is shared.
-      if (!statusFields.has(field)) next[field] = structuredClone(value);
+      if (!statusFields.has(field)) next[field] = cloneJson(value);
     }
     // Before ownership is settled, so that nobody owns what the kind does not let through here.
     const { resourceVersion } = next.metadata;
@@ -266,7 +269,7 @@ export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, requ
   }
   if (!request.resource.strategy.statusField) return;
   if (live['status'] === undefined) delete next['status'];
-  else next['status'] = structuredClone(live['status']);
+  else next['status'] = cloneJson(live['status']);
 }
 
 const statusFields = new Set(['apiVersion', 'kind', 'metadata', 'status']);

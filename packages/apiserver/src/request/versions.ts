@@ -1,3 +1,4 @@
+import { cloneJson } from '../clone-json.ts';
 import type { ApiObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import type { Entry } from '../store/entry.ts';
@@ -61,7 +62,7 @@ function finish(object: ApiObject, resource: Resource): ApiObject {
   const apiVersion = apiVersionOf(resource);
   const renamed = object.apiVersion === apiVersion ? object : { ...object, apiVersion };
   if (!resource.custom) return renamed;
-  const copy = structuredClone(renamed);
+  const copy = cloneJson(renamed);
   resource.strategy.applyDefaults(copy);
   return copy;
 }

@@ -1,6 +1,7 @@
+import { bigintOf, isBigInteger, isJsonObject, numberOf } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { parseQuantity } from '../quantity.ts';
-import { goTypeName, specialType, structName } from './go-types.ts';
+import { goKind, goTypeName, specialType, structName } from './go-types.ts';
 import { explainTimeError } from './go-time.ts';
 import type { Schema } from './schema.ts';
 
@@ -34,7 +35,7 @@ function check(value: Json, schema: Schema, context: Context): void {
   }
   switch (schema.type) {
     case 'object':
-      if (typeof value !== 'object' || Array.isArray(value)) {
+      if (!isJsonObject(value)) {
         if (schema.preserveUnknownFields) return;
         return mismatch(value, schema, context);
       }
@@ -75,21 +76,24 @@ function checkMap(value: JsonObject, schema: Schema, context: Context): void {
   }
 }
 
-const integerRanges: Readonly<Record<string, readonly [number, number]>> = {
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  int64: [-(2 ** 63), 2 ** 63],
-};
+const integerBits: Readonly<Record<string, number>> = { int32: 32, int64: 64 };
 
 function checkNumber(value: Json, schema: Schema, context: Context): void {
-  if (typeof value !== 'number') return mismatch(value, schema, context);
+  const number = numberOf(value);
+  if (number === undefined) return mismatch(value, schema, context);
   if (schema.type === 'number') return;
-  const [low, high] = integerRanges[schema.format ?? 'int32'] ?? [-Infinity, Infinity];
-  if (!Number.isInteger(value) || value < low || value > high) mismatch(value, schema, context, `number ${value}`);
+  const integer = bigintOf(value);
+  const bits = integerBits[schema.format ?? 'int32'] ?? 64;
+  if (integer === undefined || BigInt.asIntN(bits, integer) !== integer) {
+    mismatch(value, schema, context, `number ${integer ?? number}`);
+  }
 }
 
 function checkSpecial(value: Json, special: NonNullable<ReturnType<typeof specialType>>, context: Context): void {
   if (special === 'quantity') {
-    if (typeof value === 'number' || typeof value === 'string') parseSpecial(() => parseQuantity(String(value).trim()));
+    if (isBigInteger(value)) parseSpecial(() => parseQuantity(value.rawJSON));
+    else if (typeof value === 'number' || typeof value === 'string')
+      parseSpecial(() => parseQuantity(String(value).trim()));
     else parseSpecial(() => parseQuantity(JSON.stringify(value)));
     return;
   }
@@ -125,13 +129,7 @@ function checkBase64(text: string): void {
   throw new GoTypeError(`illegal base64 data at input byte ${rest === '' ? plain.length - (plain.length % 4) : match}`);
 }
 
-function kindOf(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value;
-}
-
-function mismatch(value: Json, schema: Schema, context: Context, described = kindOf(value)): never {
+function mismatch(value: Json, schema: Schema, context: Context, described = goKind(value)): never {
   const type = goTypeName(schema);
   const where = context.field === '' ? 'Go value' : `Go struct field ${context.struct}.${context.field}`;
   throw new GoTypeError(`json: cannot unmarshal ${described} into ${where} of type ${type}`);

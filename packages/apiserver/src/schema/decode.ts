@@ -1,3 +1,5 @@
+import { goKind } from './go-types.ts';
+import { isJsonObject } from '../big-integer.ts';
 import { ApiError, badRequest } from '../api-error.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import { ProtobufError, decodeProtobuf } from '../protobuf/decode.ts';
@@ -126,15 +128,11 @@ function cannotBeHandled(group: string, version: string, kind: string, expected:
 const typeMetaStruct =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-function goKind(value: Json): string {
-  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-}
-
 /** The fields of a body after a first look at its kind, as the real server takes it before anything else. */
 function interpret(value: Json, bytes: Uint8Array, expected: ExpectedKind): JsonObject {
   const fail = (problem: string): ApiError =>
     unrecognized(`couldn't get version/kind; json parse error: ${problem}`, bytes, expected);
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
+  if (value !== null && !isJsonObject(value)) {
     throw fail(`json: cannot unmarshal ${goKind(value)} into Go value of type ${typeMetaStruct}`);
   }
   const given = value ?? {};

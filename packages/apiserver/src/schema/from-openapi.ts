@@ -1,3 +1,4 @@
+import { isJsonObject } from '../big-integer.ts';
 import type { Schema, ValidationRule } from './schema.ts';
 
 /** A schema node as OpenAPI v3 or a CRD writes it. */
@@ -109,7 +110,7 @@ function isFreeForm(node: OpenApiNode, definition: string | undefined): boolean 
 }
 
 function isNode(value: unknown): value is OpenApiNode {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** A reference with siblings: everything of the target, except what the siblings say. */

@@ -1,3 +1,4 @@
+import { isBigInteger } from '../big-integer.ts';
 import type { Schema } from './schema.ts';
 
 const definitions = {
@@ -47,4 +48,11 @@ export function goTypeName(schema: Schema): string {
 
 function isScalar(schema: Schema | undefined): boolean {
   return schema !== undefined && schema.type !== 'object' && schema.type !== 'array';
+}
+
+/** What Go's JSON decoder calls a value. */
+export function goKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (isBigInteger(value)) return 'number';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -1,3 +1,4 @@
+import { isBigInteger, parseExactly } from '../big-integer.ts';
 import type { Json } from '../object.ts';
 
 /** Nesting deeper than this is refused. The real server stops at 10 000; nobody writes objects even near this. */
@@ -30,7 +31,7 @@ export function parseJson(text: string): ParsedJson {
   const pairs = countPairs(text);
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = parseExactly(text);
   } catch {
     throw new JsonSyntaxError(explainJsonError(text) ?? 'invalid JSON');
   }
@@ -78,7 +79,7 @@ function endOfString(text: string, start: number): number {
 }
 
 function countKeys(value: Json): number {
-  if (typeof value !== 'object' || value === null) return 0;
+  if (typeof value !== 'object' || value === null || isBigInteger(value)) return 0;
   let count = 0;
   if (Array.isArray(value)) {
     for (const item of value) count += countKeys(item);

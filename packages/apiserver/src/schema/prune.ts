@@ -1,3 +1,4 @@
+import { isBigInteger } from '../big-integer.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import type { Schema } from './schema.ts';
 
@@ -34,7 +35,7 @@ function countWithin(texts: readonly string[], most: number): number {
 }
 
 function prune(value: Json, schema: Schema | undefined, path: string, unknown: string[]): Json {
-  if (typeof value !== 'object' || value === null || schema === undefined) return value;
+  if (typeof value !== 'object' || value === null || schema === undefined || isBigInteger(value)) return value;
   return Array.isArray(value) ? pruneList(value, schema, path, unknown) : pruneMap(value, schema, path, unknown);
 }
 

@@ -1,3 +1,4 @@
+import { integerOf } from '../big-integer.ts';
 import type * as yaml from 'yaml';
 import type { Json } from '../object.ts';
 import { maxDepth, parseJson } from './json-text.ts';
@@ -63,6 +64,8 @@ function read(text: string): ParsedYaml {
     uniqueKeys: false,
     lineCounter,
     logLevel: 'silent',
+    // Only where there is one that would be rounded: it makes every number a slow one.
+    intAsBigInt: /\d{16}/.test(text),
     customTags: (tags) =>
       tags.filter((tag) => {
         if (typeof tag === 'string') return true;
@@ -124,7 +127,7 @@ function toJson(value: unknown, depth = 0): Json {
     if (!Number.isFinite(value)) throw new YamlSyntaxError(`json: unsupported value: ${value}`);
     return value;
   }
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return integerOf(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
   if (typeof value !== 'object') return value as Json;
   if (Array.isArray(value)) return value.map((item) => toJson(item, depth + 1));

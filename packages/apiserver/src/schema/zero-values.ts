@@ -1,3 +1,4 @@
+import { isBigInteger, isJsonObject, numberOf } from '../big-integer.ts';
 import type { Json, JsonObject } from '../object.ts';
 import { canonicalQuantity } from '../quantity.ts';
 import { canonicalTime } from './go-time.ts';
@@ -44,15 +45,17 @@ function zeroOf(schema: Schema): Json {
 function print(value: Json, schema: Schema): Json {
   const special = specialType(schema);
   if (special !== undefined) {
-    if (special === 'quantity') return canonicalQuantity(String(value).trim());
+    if (special === 'quantity') return canonicalQuantity(textOf(value).trim());
     if (special === 'duration') return value;
     return canonicalTime(String(value), special);
   }
+  // Go keeps these as doubles.
+  if (schema.type === 'number') return numberOf(value) ?? value;
   if (Array.isArray(value)) {
     const { items } = schema;
     return items ? value.map((item) => element(item, items)) : value;
   }
-  if (typeof value === 'object' && value !== null) {
+  if (isJsonObject(value)) {
     if (schema.properties) return struct(value, schema);
     const values = schema.additionalProperties;
     if (typeof values !== 'object') return value;
@@ -62,6 +65,11 @@ function print(value: Json, schema: Schema): Json {
     return Object.fromEntries(result);
   }
   return value;
+}
+
+/** A number or a text, as it was written. */
+function textOf(value: Json): string {
+  return isBigInteger(value) ? value.rawJSON : String(value);
 }
 
 /** A null among the elements of a list or map is the zero value of the element. */
@@ -79,7 +87,7 @@ function element(value: Json, schema: Schema): Json {
 function isEmpty(value: Json, schema: Schema): boolean {
   if (value === '' || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  if (typeof value === 'object' && value !== null) {
+  if (isJsonObject(value)) {
     return typeof schema.additionalProperties === 'object' && Object.keys(value).length === 0;
   }
   return false;

@@ -1,3 +1,4 @@
+import { parseExactly } from '../big-integer.ts';
 import type { ApiObject } from '../object.ts';
 
 /** One stored object at one revision. Nothing in it ever changes, except how it is kept and that encodings are remembered. */
@@ -17,7 +18,7 @@ export class Entry {
 
   /** In the storage version, with kind, apiVersion and resourceVersion. */
   get object(): ApiObject {
-    return typeof this.#content === 'string' ? (JSON.parse(this.#content) as ApiObject) : this.#content;
+    return typeof this.#content === 'string' ? (parseExactly(this.#content) as unknown as ApiObject) : this.#content;
   }
 
   /** Remembers what `make` returns for `representation`, so that an object is encoded once for all its readers. */

@@ -1,3 +1,4 @@
+import { parseExactly } from '../big-integer.ts';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -165,6 +166,6 @@ function* changesOf(rows: Iterable<Row>, compactedRevision: number, file: string
       if (revision !== expected) throw damaged(file, `the change with revision ${expected} is missing`);
       expected += 1;
     }
-    yield { revision, type, storageId: storage, key, time, object: JSON.parse(object) as ApiObject };
+    yield { revision, type, storageId: storage, key, time, object: parseExactly(object) as unknown as ApiObject };
   }
 }

@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import type { LocalClient } from '../../local-client.ts';
 import type { ApiObject } from '../../object.ts';
@@ -29,7 +30,7 @@ export async function recordRevision(
   informer: Informer,
 ): Promise<ControllerRevision> {
   const known = revisionsOf(owner, informer);
-  const data = { spec: { template: { ...structuredClone(template), $patch: 'replace' } } };
+  const data = { spec: { template: { ...cloneJson(template), $patch: 'replace' } } };
   const wanted = stableJson(data);
   const same = known.find((revision) => stableJson(revision.data) === wanted);
   const highest = known.at(-1)?.revision ?? 0;

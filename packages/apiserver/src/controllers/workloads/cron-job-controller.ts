@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import { kubeTime } from '../../clock.ts';
 import type { ControllerContext, RunningController } from '../controller.ts';
@@ -129,7 +130,7 @@ export function startCronJobController(context: ControllerContext): RunningContr
         annotations: { ...template.metadata?.annotations, [SCHEDULED_AT]: kubeTime(due) },
         ownerReferences: [controllerReference(cronJob)],
       },
-      spec: structuredClone(template.spec),
+      spec: cloneJson(template.spec),
     };
     let created: Job | undefined;
     try {

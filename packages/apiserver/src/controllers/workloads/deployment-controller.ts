@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import { matchesLabels } from '../../label-selector.ts';
 import type { ControllerContext, RunningController } from '../controller.ts';
@@ -174,7 +175,7 @@ export function startDeploymentController(context: ControllerContext): RunningCo
   async function createReplicaSet(deployment: Deployment, family: Family, revision: string): Promise<ReplicaSet> {
     const { namespace, name } = deployment.metadata;
     const hash = templateHash(deployment.spec.template, deployment.status?.collisionCount ?? 0);
-    const template = structuredClone(deployment.spec.template);
+    const template = cloneJson(deployment.spec.template);
     template.metadata = { ...template.metadata, labels: { ...template.metadata?.labels, [HASH_LABEL]: hash } };
     const { surge } = rollingLimits(deployment);
     const selector = deployment.spec.selector;

@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { matchesLabels, type LabelSelector } from '../../label-selector.ts';
 import type { CollectionAddress, LocalClient } from '../../local-client.ts';
 import type { ApiObject, OwnerReference } from '../../object.ts';
@@ -48,7 +49,7 @@ export async function claim<T extends ApiObject>(
           metadata: {
             uid: object.metadata.uid!,
             resourceVersion: object.metadata.resourceVersion!,
-            ownerReferences: kept.length > 0 ? structuredClone(kept as never) : null,
+            ownerReferences: kept.length > 0 ? cloneJson(kept as never) : null,
           },
         });
       }
@@ -58,7 +59,7 @@ export async function claim<T extends ApiObject>(
         metadata: {
           uid: object.metadata.uid!,
           resourceVersion: object.metadata.resourceVersion!,
-          ownerReferences: structuredClone(references as never),
+          ownerReferences: cloneJson(references as never),
         },
       });
       claimed.push(adopted as T);

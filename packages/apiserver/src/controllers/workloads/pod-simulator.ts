@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import { kubeTime } from '../../clock.ts';
 import type { ControllerContext, RunningController } from '../controller.ts';
@@ -287,7 +288,7 @@ export function startSimulatedNodes(context: ControllerContext, count: number): 
       const taints = node.spec.taints?.filter((taint) => taint.key !== 'node.kubernetes.io/not-ready') ?? [];
       if (taints.length !== (node.spec.taints?.length ?? 0)) {
         node = (await client.patch({ ...NODES, name }, 'merge', {
-          spec: { taints: taints.length > 0 ? structuredClone(taints as never) : null },
+          spec: { taints: taints.length > 0 ? cloneJson(taints as never) : null },
         })) as Node;
       }
       if (conditionOf(node.status, 'Ready')?.status !== 'True') {

@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import type { LocalClient } from '../../local-client.ts';
 import type { ApiObject } from '../../object.ts';
@@ -61,7 +62,7 @@ export function podFrom(template: PodTemplate, owner: ApiObject, identity: Parti
       ...(identity.generateName ? { generateName: identity.generateName } : {}),
       ownerReferences: [controllerReference(owner)],
     },
-    spec: structuredClone(template.spec),
+    spec: cloneJson(template.spec),
   };
 }
 

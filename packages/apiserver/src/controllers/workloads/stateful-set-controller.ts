@@ -1,3 +1,4 @@
+import { cloneJson } from '../../clone-json.ts';
 import { ApiError } from '../../api-error.ts';
 import { matchesLabels } from '../../label-selector.ts';
 import type { ControllerContext, RunningController } from '../controller.ts';
@@ -221,7 +222,7 @@ export function startStatefulSetController(context: ControllerContext): RunningC
               ...(template.metadata.annotations ? { annotations: template.metadata.annotations } : {}),
               ...(isOwned ? { ownerReferences: [{ ...controllerReference(set), blockOwnerDeletion: false }] } : {}),
             },
-            spec: structuredClone(template['spec']),
+            spec: cloneJson(template['spec']),
           },
         );
         const text = `create Claim ${name} Pod ${podName} in StatefulSet ${set.metadata.name} success`;
