@@ -35,7 +35,8 @@ export const names = {
   proxyContainer: 'kube-rbac-proxy',
   operatorPods: { 'app.kubernetes.io/instance': 'sap-btp-operator' },
   legacyNetworkPolicy: 'kyma-project.io--btp-operator-allow-to-webhook',
-  lease: 'ec023d38.kyma-project.io',
+  /** The original's: whoever holds it acts, the other one waits. */
+  lease: { namespace: 'kyma-system', name: 'ec023d38.kyma-project.io' },
 } as const;
 
 /** Selects what the manager looks at among Secrets, ConfigMaps and webhook configurations. */

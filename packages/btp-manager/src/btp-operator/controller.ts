@@ -59,6 +59,7 @@ export function btpOperatorController(options: BtpManagerOptions): Controller {
   return controller({
     name: 'btp-manager',
     for: BtpOperator,
+    lease: names.lease,
     // Our own status writes are no news.
     predicates: [or(generationChanged, labelsChanged, annotationsChanged, finalizersChanged)],
     watches: [

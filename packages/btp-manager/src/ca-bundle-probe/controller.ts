@@ -10,6 +10,7 @@ export function caBundleProbeController(options: ProbeOptions): Controller {
   return controller({
     name: 'btp-manager-ca-bundle-probe',
     for: BtpOperator,
+    lease: names.lease,
     watches: [
       {
         kind: ConfigMap,

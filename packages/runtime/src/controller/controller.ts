@@ -118,6 +118,8 @@ export interface ControllerOptions<K extends Kind, W extends readonly Kind[] = r
   rateLimiter?: (clock: Clock) => RateLimiter;
   /** Whether only the leader runs it. Default true. */
   needsLeader?: boolean;
+  /** A Lease it needs besides the one of the manager: that of a program beside which it must never act. Counts only with leader election. */
+  lease?: { readonly namespace: string; readonly name: string };
   /** The cluster it works on. Default `main`. */
   cluster?: string;
   /** Keeps deleted objects until the clean-up is done. */
@@ -140,6 +142,7 @@ export interface Controller {
   readonly resyncMs: number;
   readonly rateLimiter: ((clock: Clock) => RateLimiter) | undefined;
   readonly needsLeader: boolean;
+  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
   readonly cluster: string | undefined;
   readonly finalize: Finalize | undefined;
   readonly reconcile: Reconcile;
@@ -175,6 +178,7 @@ export function controller<K extends Kind, const W extends readonly Kind[] = rea
     resyncMs,
     rateLimiter: options.rateLimiter,
     needsLeader: options.needsLeader ?? true,
+    lease: options.lease,
     cluster: options.cluster,
     finalize: options.finalize as unknown as Finalize | undefined,
     reconcile: options.reconcile,

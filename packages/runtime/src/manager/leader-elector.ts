@@ -150,6 +150,7 @@ export class LeaderElector {
   async #acquire(): Promise<boolean> {
     const { clock, log, random, retryMs, renewDeadlineMs } = this.#options;
     let lastHolder: string | undefined;
+    let lastFailure: string | undefined;
     for (;;) {
       try {
         const attempt = await this.#withLimit(renewDeadlineMs, (signal) => this.#attempt(signal));
@@ -160,7 +161,9 @@ export class LeaderElector {
         }
       } catch (error) {
         if (this.#end.signal.aborted) return false;
-        log.warn('could not try for the lease', { error });
+        // Its namespace may be missing for as long as nobody needs what the lease is for: that is said once.
+        if (String(error) !== lastFailure) log.warn('could not try for the lease', { error });
+        lastFailure = String(error);
       }
       // Jitter, so that standbys do not all ask at the same moment.
       if (!(await this.#pause(retryMs * (1 + 0.2 * random.next()), clock))) return false;

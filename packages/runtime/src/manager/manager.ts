@@ -138,6 +138,8 @@ class RunningManager implements Manager {
   #webhooks: RunningWebhooks | undefined;
   #events: EventSink | undefined;
   #elector: LeaderElector | undefined;
+  /** Of the leases that single controllers need besides, by `leaseText`. */
+  readonly #furtherElectors = new Map<string, LeaderElector>();
   #ports: { health?: number; metrics?: number } = {};
   #stopping: Promise<void> | undefined;
 
@@ -198,11 +200,17 @@ class RunningManager implements Manager {
         new RunningController(controller, {
           ...environment,
           events: this.#events!.recorder(controller.name),
-          beforeWrite: controller.needsLeader ? () => this.#elector?.assertLeading() : undefined,
+          beforeWrite: controller.needsLeader ? () => this.#assertLeading(controller) : undefined,
         }),
     );
     for (const controller of this.#controllers) controller.declare();
     this.#elector = this.#makeElector();
+    for (const { controller } of this.#controllers) {
+      const { lease } = controller;
+      if (!lease || this.#furtherElectors.has(leaseText(lease))) continue;
+      const elector = this.#makeElector(lease);
+      if (elector) this.#furtherElectors.set(leaseText(lease), elector);
+    }
     if (this.#options.webhooks) {
       this.#webhooks = new RunningWebhooks(this.#options.webhooks, { ...environment, cluster: this.cluster() });
     }
@@ -228,9 +236,13 @@ class RunningManager implements Manager {
       this.#controllers.filter((running) => running.controller.needsLeader === needed),
     ) as [RunningController[], RunningController[]];
     for (const controller of free) void this.#startWhenSynced(controller);
+    const start = (lease: string | undefined): void => {
+      for (const running of led) if (this.#furtherLease(running) === lease) void this.#startWhenSynced(running);
+    };
     const lead = (): void => {
       this.#electedState.resolve();
-      for (const controller of led) void this.#startWhenSynced(controller);
+      start(undefined);
+      for (const [lease, elector] of this.#furtherElectors) elector.start({ onElected: () => start(lease), onLost });
     };
     const onLost = (error: LeadershipLostError): void => {
       // At once, also in the middle of a stop: somebody else leads by now.
@@ -241,6 +253,17 @@ class RunningManager implements Manager {
     else lead();
     await Promise.all(this.#controllers.map((controller) => controller.whenSynced(this.#end.signal)));
     this.#readyState.resolve();
+  }
+
+  /** The lease a controller waits for besides the one of the manager. */
+  #furtherLease({ controller }: RunningController): string | undefined {
+    const lease = controller.lease && leaseText(controller.lease);
+    return lease !== undefined && this.#furtherElectors.has(lease) ? lease : undefined;
+  }
+
+  #assertLeading({ lease }: Controller): void {
+    this.#elector?.assertLeading();
+    if (lease) this.#furtherElectors.get(leaseText(lease))?.assertLeading();
   }
 
   async #startWhenSynced(controller: RunningController): Promise<void> {
@@ -273,10 +296,10 @@ class RunningManager implements Manager {
     addCacheMetrics(this.registry, this.#clusters, this.#clock);
   }
 
-  #makeElector(): LeaderElector | undefined {
+  #makeElector(lease?: { namespace: string; name: string }): LeaderElector | undefined {
     const { leaderElection = false } = this.#options;
     if (leaderElection === false) return undefined;
-    const chosen = leaderElection === true ? {} : leaderElection;
+    const chosen = { ...(leaderElection === true ? {} : leaderElection), ...lease };
     const main = this.#open[0]!;
     const name = chosen.name ?? this.name;
     return new LeaderElector({
@@ -319,7 +342,8 @@ class RunningManager implements Manager {
   }
 
   #checkElector(): void {
-    if (!this.#elector!.healthy) throw new Error('leading, but the lease has run out');
+    const electors = [this.#elector!, ...this.#furtherElectors.values()];
+    if (electors.some((elector) => !elector.healthy)) throw new Error('leading, but the lease has run out');
   }
 
   /** One check per declared kind, so that the line of a kind that does not load says which and why. */
@@ -392,6 +416,7 @@ class RunningManager implements Manager {
       await this.#within(5000, this.#events?.close(), 'events were not written');
     }
     await Promise.all([...this.#clusters.values()].map(({ cache }) => cache.stop()));
+    for (const elector of this.#furtherElectors.values()) await elector.stop();
     await this.#elector?.stop();
     await this.#webhooks?.close();
     for (const server of this.#servers) await server.close();
@@ -424,4 +449,8 @@ class RunningManager implements Manager {
     if (!inTime && complaint) this.#log.warn(complaint, { limitMs });
     return inTime;
   }
+}
+
+function leaseText({ namespace, name }: { namespace: string; name: string }): string {
+  return `${namespace}/${name}`;
 }
