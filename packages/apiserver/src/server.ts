@@ -12,6 +12,7 @@ import { negotiate } from './http/negotiate.ts';
 import { renderStatus, render } from './http/render.ts';
 import { routeOf, type Route } from './http/route.ts';
 import { otherPaths } from './http/other-paths.ts';
+import { warningHeaders } from './http/warnings.ts';
 import type { ApiObject } from './object.ts';
 import { systemRandom, type Random } from './random.ts';
 import type { Registry } from './registry.ts';
@@ -285,16 +286,8 @@ function commonHeaders(warnings: readonly string[]): Record<string, string | str
     'audit-id': systemRandom.uuid(),
     'cache-control': 'no-cache, private',
   };
-  const unique = [...new Set(warnings)];
-  if (unique.length > 0) headers['warning'] = unique.map((text) => `299 - ${quoted(text)}`);
+  if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
   return headers;
-}
-
-/** A quoted string as HTTP wants it: quotes and backslashes escaped, no control characters. */
-function quoted(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/[^\u0020-\u007e]/g, '?');
-  return `"${clean.replace(/["\\]/g, '\\$&')}"`;
 }
 
 function failureOf(error: unknown): ApiResponse {

@@ -53,7 +53,9 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       ...(scale ? scaleErrors(object, scale, statusOnly) : []),
       ...embeddedErrors(object, schema),
     ];
-    if (!previous || listErrors(previous, schema).length === 0) errors.push(...listErrors(object, schema));
+    if (!previous || listErrors(previous, schema).length === 0) {
+      for (const error of listErrors(object, schema)) errors.push(error);
+    }
     if (blocksRules(errors)) return isRuled(schema) ? [...errors, notCheckedError] : errors;
     return [...errors, ...ruleErrors(object, previous, schema)];
   };

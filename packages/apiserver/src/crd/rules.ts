@@ -7,6 +7,7 @@ import { duplicate, printValue, required } from '../kinds/field-errors.ts';
 import { asObject } from '../kinds/json-access.ts';
 import type { ApiObject, Json } from '../object.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
+import { correlation } from './correlation.ts';
 
 /** The rules of one schema node, compiled. */
 export interface CompiledRules {
@@ -112,8 +113,9 @@ function visit(
   if (schema.validations && schema.validations.length > 0) evaluateNode(value, old, schema, path, state, errors);
   if (Array.isArray(value)) {
     if (!schema.items) return;
+    const oldElement = correlation(schema, old);
     for (const [index, item] of value.entries()) {
-      visit(item, correlated(item, old, schema), schema.items, `${path}[${index}]`, state, errors);
+      visit(item, oldElement(item), schema.items, `${path}[${index}]`, state, errors);
     }
     return;
   }
@@ -127,13 +129,6 @@ function visit(
       visit(member, oldObject?.[name], schema.additionalProperties, `${path}[${name}]`, state, errors);
     }
   }
-}
-
-function correlated(item: Json, old: Json | undefined, schema: Schema): Json | undefined {
-  const keys = schema.listMapKeys;
-  if (schema.listType !== 'map' || !keys || !Array.isArray(old)) return undefined;
-  const object = asObject(item);
-  return old.find((candidate) => keys.every((key) => equalJson(asObject(candidate)?.[key], object?.[key])));
 }
 
 function evaluateNode(

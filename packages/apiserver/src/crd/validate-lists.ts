@@ -3,17 +3,21 @@ import { duplicate, invalidValue } from '../kinds/field-errors.ts';
 import { asObject } from '../kinds/json-access.ts';
 import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
+import { canonical } from './correlation.ts';
 
 /** Finds what occurs twice in lists that are declared to be sets or maps. */
 export function listErrors(value: unknown, schema: Schema, path = ''): FieldError[] {
   if (Array.isArray(value)) {
     const list = value as Json[];
-    const errors = schema.listType === 'set' ? repeated(list, path) : [];
-    if (schema.listType === 'map') errors.push(...repeatedKeys(list, schema.listMapKeys ?? [], path));
-    if (schema.items) {
-      for (const [index, item] of list.entries()) errors.push(...listErrors(item, schema.items, `${path}[${index}]`));
-    }
-    return errors;
+    const errors =
+      schema.listType === 'set'
+        ? repeated(list, path)
+        : schema.listType === 'map'
+          ? repeatedKeys(list, schema.listMapKeys ?? [], path)
+          : [];
+    const { items } = schema;
+    if (!items) return errors;
+    return [...errors, ...list.flatMap((item, index) => listErrors(item, items, `${path}[${index}]`))];
   }
   const object = asObject(value);
   if (!object) return [];
@@ -49,14 +53,4 @@ function repeatedKeys(list: readonly Json[], keys: readonly string[], path: stri
     }),
     path,
   );
-}
-
-function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const object = asObject(value);
-  if (!object) return JSON.stringify(value);
-  return `{${Object.keys(object)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonical(object[key]!)}`)
-    .join(',')}}`;
 }

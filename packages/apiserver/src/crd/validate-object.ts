@@ -6,6 +6,7 @@ import { invalidValue, notSupported, quote, required, tooLong, tooMany, typeInva
 import { asObject } from '../kinds/json-access.ts';
 import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
+import { canonical, correlation } from './correlation.ts';
 import { hasFormat, isKnownFormat } from './formats.ts';
 
 /** Said once when other errors kept the rules from being evaluated. */
@@ -143,8 +144,9 @@ function isMultiple(value: number, factor: number): boolean {
 
 function checkList(value: Json[], schema: Schema, path: string, old: Old, errors: FieldError[]): void {
   if (schema.items) {
+    const oldElement = correlation(schema, old);
     for (const [index, item] of value.entries()) {
-      const oldItem = oldElement(item, schema, old);
+      const oldItem = oldElement(item) ?? uncorrelated;
       if (oldItem !== uncorrelated && equalJson(item, oldItem)) continue;
       check(item, schema.items, `${path}[${index}]`, oldItem, errors);
     }
@@ -155,21 +157,9 @@ function checkList(value: Json[], schema: Schema, path: string, old: Old, errors
   if (schema.maxItems !== undefined && value.length > schema.maxItems) {
     errors.push(tooMany(path, value.length, schema.maxItems));
   }
-  if (
-    schema.uniqueItems &&
-    value.some((item, index) => value.slice(0, index).some((other) => equalJson(item, other)))
-  ) {
+  if (schema.uniqueItems && new Set(value.map(canonical)).size < value.length) {
     errors.push(invalidValue(path, '', `${path} in body shouldn't contain duplicates`));
   }
-}
-
-/** Elements can be followed through a change only where keys identify them. */
-function oldElement(item: Json, schema: Schema, old: Old): Old {
-  const keys = schema.listMapKeys;
-  if (schema.listType !== 'map' || !keys || !Array.isArray(old)) return uncorrelated;
-  const object = asObject(item);
-  const match = old.find((candidate) => keys.every((key) => equalJson(asObject(candidate)?.[key], object?.[key])));
-  return match === undefined ? uncorrelated : match;
 }
 
 function checkMembers(
@@ -228,7 +218,7 @@ function checkCombinations(value: Json, schema: Schema, path: string, errors: Fi
   }
   if (schema.allOf && schema.allOf.length > 0) {
     const attempts = schema.allOf.map(attempt);
-    errors.push(...attempts.flat());
+    for (const found of attempts) for (const error of found) errors.push(error);
     const fitting = attempts.filter((found) => found.length === 0).length;
     if (fitting !== attempts.length) {
       errors.push(composite(`must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`));

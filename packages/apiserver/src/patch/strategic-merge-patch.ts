@@ -155,13 +155,25 @@ function mergeList(original: readonly Json[], patch: readonly Json[], schema: Sc
   }
   const { base, additions } = obeyElementDirectives(original, patch as JsonObject[], mergeKey);
   const merged = [...base];
+  const places = new Map<string, number>();
+  // Of several with one key the first is merged with.
+  for (const [index, item] of merged.entries()) {
+    const key = nameOf(item, mergeKey);
+    if (key !== undefined && !places.has(key)) places.set(key, index);
+  }
   for (const item of additions) {
-    const key = identity(item, mergeKey);
-    const at = merged.findIndex((one) => isMap(one) && equalJson(getOwn(one, mergeKey), key));
-    if (at < 0) merged.push(withoutNulls(item));
+    const key = JSON.stringify(identity(item, mergeKey));
+    const at = places.get(key);
+    if (at === undefined) places.set(key, merged.push(withoutNulls(item)) - 1);
     else merged[at] = mergeMap(merged[at] as JsonObject, item, schema?.items);
   }
   return inOrder(merged, additions, base, mergeKey);
+}
+
+/** The merge key of an element as a text; undefined when it has none. */
+function nameOf(item: Json, mergeKey: string): string | undefined {
+  const key = isMap(item) ? getOwn(item, mergeKey) : undefined;
+  return key === undefined ? undefined : JSON.stringify(key);
 }
 
 /** Obeys `$patch` in list elements: `delete` removes the matching ones, `replace` drops the old list. */
@@ -170,20 +182,24 @@ function obeyElementDirectives(
   patch: readonly JsonObject[],
   mergeKey: string,
 ): { base: Json[]; additions: JsonObject[] } {
-  let base = [...original];
+  const deleted = new Set<string>();
   const additions: JsonObject[] = [];
   let replace = false;
   for (const item of patch) {
     const directive = getOwn(item, patchDirective);
     if (directive === undefined) additions.push(item);
     else if (directive === 'delete') {
-      const key = identity(item, mergeKey);
-      base = base.filter((one) => !(isMap(one) && equalJson(getOwn(one, mergeKey), key)));
+      deleted.add(JSON.stringify(identity(item, mergeKey)));
     } else if (directive === 'replace') replace = true;
     else if (directive === 'merge') throw plainInternalError('merging lists cannot yet be specified in the patch');
     else throw unknownPatchType(directive, item);
   }
-  return replace ? { base: additions, additions: [] } : { base, additions };
+  if (replace) return { base: additions, additions: [] };
+  const base = original.filter((item) => {
+    const key = nameOf(item, mergeKey);
+    return key === undefined || !deleted.has(key);
+  });
+  return { base, additions };
 }
 
 /**
