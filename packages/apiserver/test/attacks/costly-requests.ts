@@ -193,47 +193,47 @@ export const costlyRequests: readonly Costly[] = [
     request: (n) =>
       post(
         `${maps}?dryRun=All`,
-        `metadata:\n  name: y\ndata:\n${range(n, (index) => `  k${index}: v\n`).join('')}`,
+        `metadata:\n  name: m\ndata:\n${range(n, (index) => `  k${index}: v\n`).join('')}`,
         yaml,
       ),
   },
   {
     name: 'YAML with the same key again and again',
     largest: 100_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata:\n  name: y\ndata:\n${'  k: v\n'.repeat(n)}`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata:\n  name: m\ndata:\n${'  k: v\n'.repeat(n)}`, yaml),
   },
   {
     name: 'YAML with many aliases',
     largest: 300_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: y}\nx: &a v\ny: [${'*a ,'.repeat(n)}]\n`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: m}\nx: &a v\nz: [${'*a ,'.repeat(n)}]\n`, yaml),
   },
   {
     name: 'YAML with many anchors and aliases',
     largest: 100_000,
     request: (n) => {
       const list = range(n, (index) => `&a${index} v, *a${index}`).join(', ');
-      return post(`${maps}?dryRun=All`, `metadata: {name: y}\ny: [${list}]\n`, yaml);
+      return post(`${maps}?dryRun=All`, `metadata: {name: m}\nx: [${list}]\n`, yaml);
     },
   },
   {
     name: 'YAML with lists in lists in one line',
     largest: 500_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: y}\ny:\n  ${'- '.repeat(n)}v\n`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: m}\nx:\n  ${'- '.repeat(n)}v\n`, yaml),
   },
   {
     name: 'YAML with a long text of many lines',
     largest: 300_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: y}\ny:\n${'  word\n'.repeat(n)}`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: m}\nx:\n${'  word\n'.repeat(n)}`, yaml),
   },
   {
     name: 'YAML with many comments',
     largest: 300_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: y}\n${'# so\n'.repeat(n)}data: {}\n`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: m}\n${'# so\n'.repeat(n)}data: {}\n`, yaml),
   },
   {
     name: 'YAML with complex keys',
     largest: 100_000,
-    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: y}\ny:\n${'  ? [a]\n  : b\n'.repeat(n)}`, yaml),
+    request: (n) => post(`${maps}?dryRun=All`, `metadata: {name: m}\nx:\n${'  ? [a]\n  : b\n'.repeat(n)}`, yaml),
   },
   {
     name: 'applying a long set',
