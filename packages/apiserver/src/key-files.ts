@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { storageError } from './store/storage-error.ts';
 
 /** Private keys kept beside the data of a cluster, readable by their owner only. */
 export interface KeyFiles {
@@ -23,12 +24,16 @@ export function keyFilesIn(directory: string): KeyFiles {
       }
     },
     write(name, text) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
       const unfinished = `${path(name)}.new`;
-      writeFileSync(unfinished, text, { mode: 0o600 });
-      // The mode counts only for new files; one left behind by somebody else keeps its own.
-      chmodSync(unfinished, 0o600);
-      renameSync(unfinished, path(name));
+      try {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        writeFileSync(unfinished, text, { mode: 0o600 });
+        // The mode counts only for new files; one left behind by somebody else keeps its own.
+        chmodSync(unfinished, 0o600);
+        renameSync(unfinished, path(name));
+      } catch (error) {
+        throw storageError(error, path(name));
+      }
     },
   };
 }

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { CommandError } from '@slipway/kube';
 
-/** Makes a folder and those above it. What stands in the way is an error with a hint. */
+/** Makes a folder and those above it, for their owner only: they hold keys and tokens. What stands in the way is an error with a hint. */
 export async function makeFolder(path: string, hint: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new CommandError(`cannot write to ${path}: ${reason(await plainError(path, error))}`, { hint, cause: error });
   }
@@ -13,7 +13,7 @@ export async function makeFolder(path: string, hint: string): Promise<void> {
 /** On a read-only disk Node says that a folder made with its parents does not exist; made alone it says what is the matter. */
 async function plainError(path: string, error: unknown): Promise<unknown> {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error;
-  return await mkdir(path).then(
+  return await mkdir(path, { mode: 0o700 }).then(
     () => error,
     (plain: unknown) => plain,
   );

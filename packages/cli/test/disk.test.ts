@@ -63,7 +63,8 @@ const mayMount = await smallDisk(64).then(
   () => false,
 );
 
-const keeping = /^slipway: cannot keep the cluster in \S*data: .*\n {2}is the disk full, read-only/;
+const keeping =
+  /^slipway: cannot keep the cluster in \S*data: .*\n {2}make (room on the disk|the folder and its files writable)/;
 const cases = [
   { argv: ['up', 'operand', '--port', '0', '--data', 'data'], says: keeping },
   { argv: ['cluster', '--port', '0', '--data', 'data'], says: keeping },

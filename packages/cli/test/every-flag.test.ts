@@ -54,10 +54,10 @@ const print = async (...argv: string[]) => (await at('install', '--print', ...ar
 
 /** The output each flag is there for. */
 const shown: Readonly<Record<string, () => Promise<unknown>>> = {
-  'up --port': () => until(/is up: Operand on http:\/\/127\.0\.0\.1:(?!16443)\d+\n/, 'up', '--port', '0'),
+  'up --port': () => until(/is up: Operand on https:\/\/127\.0\.0\.1:(?!16443)\d+\n/, 'up', '--port', '0'),
   'up --data': () => until(/kept in kept-up\n/, 'up', '--port', '0', '--data', 'kept-up'),
   'up --kubeconfig': () => until(/export KUBECONFIG=.*\/up-config\n/, 'up', '--port', '0', '--kubeconfig', 'up-config'),
-  'cluster --port': () => until(/^cluster +http:\/\/127\.0\.0\.1:(?!16443)\d+ /, 'cluster', '--port', '0'),
+  'cluster --port': () => until(/^cluster +https:\/\/127\.0\.0\.1:(?!16443)\d+ /, 'cluster', '--port', '0'),
   'cluster --data': () => until(/\(kept in kept\)\n/, 'cluster', '--port', '0', '--data', 'kept'),
   'cluster --kubeconfig': () =>
     until(/export KUBECONFIG=.*\/its-config\n/, 'cluster', '--port', '0', '--kubeconfig', 'its-config'),

@@ -33,7 +33,7 @@ export function sqliteStorage(options: SqliteOptions): Storage {
       throw storageError(error, file);
     }
   };
-  makePrivate(options.directory, file);
+  attempt(() => makePrivate(options.directory, file));
   const database = attempt(() => new DatabaseSync(file));
   try {
     attempt(() => prepareDatabase(database, file, options.survive ?? 'process'));

@@ -22,24 +22,46 @@ export function damaged(file: string, what: string, cause?: unknown): StorageErr
   });
 }
 
-/** Primary result codes of SQLite, and what they mean for the owner of the folder. */
-const meanings: Readonly<Record<number, { code: StorageErrorCode; hint: string }>> = {
-  5: { code: 'in-use', hint: 'stop the other one, or choose another folder' },
-  6: { code: 'in-use', hint: 'stop the other one, or choose another folder' },
-  8: { code: 'read-only', hint: 'make the folder and its files writable for this user, or choose another folder' },
-  10: { code: 'unusable', hint: 'the disk reports errors: look at the system log, or choose a folder on another disk' },
-  13: { code: 'full', hint: 'make room on the disk; nothing kept is lost' },
-  14: { code: 'unusable', hint: 'make the folder and its files accessible for this user, or choose another folder' },
+interface Meaning {
+  readonly code: StorageErrorCode;
+  readonly hint: string;
+}
+
+const inUse: Meaning = { code: 'in-use', hint: 'stop the other one, or choose another folder' };
+const full: Meaning = { code: 'full', hint: 'make room on the disk; nothing kept is lost' };
+const readOnly: Meaning = {
+  code: 'read-only',
+  hint: 'make the folder and its files writable for this user, or choose another folder',
+};
+const failing: Meaning = {
+  code: 'unusable',
+  hint: 'the disk reports errors: look at the system log, or choose a folder on another disk',
+};
+
+/** What primary result codes of SQLite and codes of the operating system mean for the owner of the folder. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  5: inUse,
+  6: inUse,
+  8: readOnly,
+  10: failing,
+  13: full,
+  14: readOnly,
+  EACCES: readOnly,
+  EPERM: readOnly,
+  EROFS: readOnly,
+  ENOSPC: full,
+  EDQUOT: full,
+  EIO: failing,
 };
 
 /** The same error with its cause named. */
 export function storageError(error: unknown, file: string): unknown {
-  const { errcode, message } = error as { errcode?: number; message: string };
-  if (error instanceof StorageError || errcode === undefined) return error;
-  const primary = errcode & 0xff;
+  if (error instanceof StorageError) return error;
+  const { errcode, code: name, message } = error as { errcode?: number; code?: string; message: string };
+  const primary = errcode === undefined ? undefined : errcode & 0xff;
   // SQLITE_CORRUPT and SQLITE_NOTADB.
   if (primary === 11 || primary === 26) return damaged(file, message, error);
-  const meaning = meanings[primary];
+  const meaning = meanings[primary ?? name ?? ''];
   if (!meaning) return error;
   const { code, hint } = meaning;
   const text = code === 'in-use' ? `${file} is in use by another cluster` : `${file}: ${message}`;

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
-import { keepProcessLean, startCluster, type Cluster } from '@slipway/apiserver';
+import { keepProcessLean, startCluster, StorageError, type Cluster } from '@slipway/apiserver';
 import { parse } from 'yaml';
 
 import { DiskNotice, diskProblem } from '../disk-notice.ts';
@@ -52,6 +52,9 @@ export async function startEmbedded(
   const disk = new DiskNotice(flags.data ?? '', say);
   const cluster = await startCluster({
     port: await choosePort(flags.port),
+    // Every program and every user of this machine reaches the port. Go's clients send a token over HTTPS only.
+    tls: true,
+    access: 'token',
     ...(dataDir === undefined ? {} : { dataDir }),
     controllers: 'workloads',
     clock: terminal.clock,
@@ -177,7 +180,7 @@ function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {
 export function storageProblem(error: unknown, dataDir: string | undefined): unknown {
   if (dataDir === undefined) return error;
   return new CommandError(`cannot keep the cluster in ${dataDir}: ${diskProblem(error) ?? reason(error)}`, {
-    hint: 'is the disk full, read-only, or is another slipway using the folder?',
+    hint: error instanceof StorageError ? error.hint : 'may this user read and write the folder?',
     cause: error,
   });
 }
