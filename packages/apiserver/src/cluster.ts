@@ -235,8 +235,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     transportFor: (forWhom) => inProcessTransport(server, forWhom),
     kubeconfig,
     async writeKubeconfig(path) {
-      const { writeFile } = await import('node:fs/promises');
-      await writeFile(path, kubeconfig, { mode: 0o600 });
+      const { chmod, writeFile } = await import('node:fs/promises');
+      // The mode counts only for new files, and the secret must not lie open even for a moment.
+      await writeFile(path, '', { mode: 0o600, flag: 'a' });
+      await chmod(path, 0o600);
+      await writeFile(path, kubeconfig);
     },
     server,
     get revision() {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,4 +62,13 @@ it('no two clusters share a token, not even with the same clock and chance', asy
     return (parse(cluster.kubeconfig) as Config).users[0].user['token'];
   };
   expect(await tokenOf()).not.toBe(await tokenOf());
+});
+
+it('a kubeconfig written over one that everybody could read is for its owner only', async () => {
+  const file = join(dataDir, 'kubeconfig');
+  await writeFile(file, 'something longer than a kubeconfig'.repeat(1_000), { mode: 0o644 });
+  await using cluster = await startCluster({ access: 'token', controllers: 'none' });
+  await cluster.writeKubeconfig(file);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readFile(file, 'utf8')).toBe(cluster.kubeconfig);
 });
