@@ -60,7 +60,7 @@ export async function applyMember(
       return settled('unchanged', live, context);
     }
     if (driftPolicyOf(config) !== 'Correct' && isMember(live, context.membership) && carriesDriftMark(live, config))
-      return await leaveDrifted(config, live, context);
+      return await leaveDrifted(config, await withWantedOwners(config, live, context), context);
     return await configure(config, kind, live, context);
   } catch (error) {
     if (context.signal?.aborted) throw error;
@@ -117,6 +117,28 @@ async function keep(config: KubeObject, live: DeepReadonly<KubeObject>, context:
     signal: context.signal,
   });
   return settled('kept', marked, context);
+}
+
+/**
+ * Owners are no content: an object whose drift is left gets those of a new set all the same. Under a manager of their own, for
+ * an apply that carries them alone would take the content away.
+ */
+async function withWantedOwners(
+  config: KubeObject,
+  live: DeepReadonly<KubeObject>,
+  context: MemberContext,
+): Promise<DeepReadonly<KubeObject>> {
+  const { name, namespace, ownerReferences = [] } = config.metadata;
+  const present = new Set(live.metadata.ownerReferences?.map(({ uid }) => uid));
+  if (ownerReferences.every(({ uid }) => present.has(uid))) return live;
+  return await context.client.apply(
+    {
+      apiVersion: config.apiVersion,
+      kind: config.kind,
+      metadata: { name, ...(namespace ? { namespace } : {}), uid: live.metadata.uid, ownerReferences },
+    },
+    { fieldManager: `${context.fieldManager}-owners`, force: true, signal: context.signal },
+  );
 }
 
 async function leaveDrifted(

@@ -10,7 +10,7 @@ export * from './health-rules.ts';
 export * from './identity.ts';
 export * from './in-parallel.ts';
 export * from './inventory.ts';
-export { readLiveMembers, type ReadMembersOptions, type Sought } from './live-state.ts';
+export { keyOfRef, readLiveMembers, readMetadata, type ReadMembersOptions, type Sought } from './live-state.ts';
 export * from './manifest-error.ts';
 export * from './member-result.ts';
 export * from './member-watch.ts';

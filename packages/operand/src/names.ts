@@ -4,6 +4,8 @@ import { fittedName, longestFieldManager, membershipOf, type Membership } from '
 export const names = {
   group: 'operand.run.cloud.google.com',
   operandFinalizer: 'operands.operand.run.cloud.google.com',
+  /** On the ClusterActiveOperand of an Operand: keeps it until no wanted object depends on it alone. */
+  setFinalizer: 'clusteractiveoperands.operand.run.cloud.google.com',
   /** On a ClusterActiveOperand: the Operand it belongs to (cut to a label's 63 characters; the owner reference is what counts). */
   ownerNameLabel: 'clusteractiveoperand.kuberun.cloud.google.com/owner-name',
   /** On an ActiveOperand: the uid of the ClusterActiveOperand it mirrors. */

@@ -1,10 +1,11 @@
-import { condition, isConditionTrue, type ObjectKey, type OwnerReference } from '@slipway/kube';
+import { condition, isConditionTrue, type DeepReadonly, type ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
+import { memberReferenceTo, operandOf } from '../set-references.ts';
 import type { OwnedMembers } from './owned-members.ts';
-import { ensureOwned } from './ownership.ts';
+import { ownMembers, unownedMembers, type OwnershipProblems, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
@@ -19,46 +20,69 @@ export async function reconcileActiveOperand(
   const set = await context.cache.get(ActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
   const mirrorOf = set.metadata.labels?.[names.mirrorOfLabel];
-  if (mirrorOf !== undefined) {
-    // Asked of the server: deleting a mirror because the cache has not seen its set yet would be a needless stir.
-    const source = await context.client.get(ClusterActiveOperand, { name: key.name });
-    if (source?.metadata.uid !== mirrorOf) {
-      // Its set was deleted without its objects; the mirror has nothing to mirror.
-      await context.client.delete(ActiveOperand, key, { preconditions: { uid: set.metadata.uid! } });
-      return undefined;
-    }
-    if (source.metadata.deletionTimestamp !== undefined) return undefined;
+  if (mirrorOf === undefined) return await sayOwned(context, set, await ownByHand(context, set, known));
+
+  // Asked of the server: deleting a mirror because the cache has not seen its set yet would be a needless stir.
+  const source = await context.client.get(ClusterActiveOperand, { name: key.name });
+  if (source?.metadata.uid !== mirrorOf) {
+    // Its set was deleted without its objects; the mirror has nothing to mirror.
+    await context.client.delete(ActiveOperand, key, { preconditions: { uid: set.metadata.uid! } });
+    return undefined;
   }
-  const owner: OwnerReference = {
-    ...(mirrorOf === undefined
-      ? { apiVersion: ActiveOperand.apiVersion, kind: ActiveOperand.kind, name: key.name, uid: set.metadata.uid! }
-      : {
-          apiVersion: ClusterActiveOperand.apiVersion,
-          kind: ClusterActiveOperand.kind,
-          name: key.name,
-          uid: mirrorOf,
-        }),
-    controller: false,
-    blockOwnerDeletion: true,
-  };
-  const live = set.spec.live ?? [];
-  const problems = await ensureOwned(
-    context.client,
-    live,
-    owner,
-    key.name,
+  if (source.metadata.deletionTimestamp !== undefined) return undefined;
+  const members: SetMembers = {
+    client: context.client,
+    // Whoever may write here may not add to the set.
+    live: (source.spec.live ?? []).filter((ref) => ref.namespace === key.namespace),
+    owner: memberReferenceTo(source),
     known,
-    context.signal,
-    mirrorOf !== undefined && !isConditionTrue(set, 'Ready'),
-  );
+    signal: context.signal,
+  };
+  const problems = operandOf(source)
+    ? await unownedMembers(members, !isConditionTrue(set, 'Ready'))
+    : await ownMembers(members, () => isGoing(context, source));
+  return await sayOwned(context, set, problems);
+}
+
+/** Members elsewhere are refused unseen: their namespace is somebody else's, and so is what is known of them. */
+async function ownByHand(
+  context: ReconcileContext,
+  set: DeepReadonly<ActiveOperand>,
+  known: OwnedMembers,
+): Promise<OwnershipProblems> {
+  const live = set.spec.live ?? [];
+  const { namespace } = set.metadata;
+  const foreign = live.filter((ref) => ref.namespace !== namespace).length;
+  if (foreign > 0)
+    return [
+      `${foreign} of ${live.length} entries of spec.live are not in namespace ${namespace}; an ActiveOperand owns objects of its own namespace only`,
+    ];
+  const owner = memberReferenceTo({ ...set, apiVersion: ActiveOperand.apiVersion, kind: ActiveOperand.kind });
+  return await ownMembers({ client: context.client, live, owner, known, signal: context.signal }, async () => {
+    const now = await context.client.get(ActiveOperand, { namespace: namespace!, name: set.metadata.name! });
+    return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
+  });
+}
+
+async function isGoing(context: ReconcileContext, set: DeepReadonly<ClusterActiveOperand>): Promise<boolean> {
+  const now = await context.client.get(ClusterActiveOperand, { name: set.metadata.name! });
+  return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
+}
+
+async function sayOwned(
+  context: ReconcileContext,
+  set: DeepReadonly<ActiveOperand>,
+  problems: OwnershipProblems,
+): Promise<Requeue | undefined> {
+  const count = set.spec.live?.length ?? 0;
   const failure = `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`;
   await context.client.setStatus(set, {
     observedGeneration: set.metadata.generation ?? 0,
     conditions:
       problems.length === 0
         ? [
-            condition('OwnerRefInjected', true, 'Injected', `${live.length} members`),
-            condition('Ready', true, 'Owned', `all ${live.length} members exist and are owned`),
+            condition('OwnerRefInjected', true, 'Injected', `${count} members`),
+            condition('Ready', true, 'Owned', `all ${count} members exist and are owned`),
           ]
         : [condition('OwnerRefInjected', false, 'Error', failure), condition('Ready', false, 'Error', failure)],
   });

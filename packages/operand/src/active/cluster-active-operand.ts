@@ -1,18 +1,20 @@
 import {
   condition,
+  controllerReference,
   isAlreadyExists,
   isConditionTrue,
+  minutes,
   type DeepReadonly,
   type ObjectKey,
-  type OwnerReference,
 } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
-import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
+import { ActiveOperand, ClusterActiveOperand, Operand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { memberReferenceTo, operandOf } from '../set-references.ts';
 import type { OwnedMembers } from './owned-members.ts';
-import { ensureOwned } from './ownership.ts';
+import { ownMembers, unownedMembers, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
 /** Keeps one ClusterActiveOperand true: an ActiveOperand per namespace, and every cluster-scoped member owned. */
@@ -22,16 +24,9 @@ export async function reconcileClusterActiveOperand(
   known: OwnedMembers,
 ): Promise<Requeue | undefined> {
   const set = await context.cache.get(ClusterActiveOperand, key);
-  if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
+  if (!set) return undefined;
+  if (set.metadata.deletionTimestamp !== undefined) return await letGoWithoutOperand(context, set);
   const live = set.spec.live ?? [];
-  const owner: OwnerReference = {
-    apiVersion: ClusterActiveOperand.apiVersion,
-    kind: ClusterActiveOperand.kind,
-    name: set.metadata.name!,
-    uid: set.metadata.uid!,
-    controller: false,
-    blockOwnerDeletion: true,
-  };
 
   // 1. One ActiveOperand for the members of each namespace.
   const namespaces = Map.groupBy(
@@ -45,17 +40,20 @@ export async function reconcileClusterActiveOperand(
   }
 
   // 2. The owner on every cluster-scoped member.
-  const isStamped = set.metadata.ownerReferences?.some((reference) => reference.controller === true) ?? false;
   const clusterLive = live.filter((ref) => ref.namespace === '');
-  const problems = await ensureOwned(
-    context.client,
-    clusterLive,
-    owner,
-    set.metadata.name!,
+  const members: SetMembers = {
+    client: context.client,
+    live: clusterLive,
+    owner: memberReferenceTo(asObject(set)),
     known,
-    context.signal,
-    isStamped && !isConditionTrue(set, 'Ready'),
-  );
+    signal: context.signal,
+  };
+  const problems = operandOf(set)
+    ? await unownedMembers(members, !isConditionTrue(set, 'Ready'))
+    : await ownMembers(members, async () => {
+        const now = await context.client.get(ClusterActiveOperand, key);
+        return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
+      });
 
   // 3. Say so.
   const delegatesReady = waiting.length === 0;
@@ -89,6 +87,24 @@ export async function reconcileClusterActiveOperand(
   return delegatesReady && owned ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));
 }
 
+/** A set that is going is let go by its Operand, which knows what is still wanted. Without one nobody wants anything. */
+async function letGoWithoutOperand(
+  context: ReconcileContext,
+  set: DeepReadonly<ClusterActiveOperand>,
+): Promise<Requeue | undefined> {
+  if (!set.metadata.finalizers?.includes(names.setFinalizer)) return undefined;
+  const reference = operandOf(set);
+  const operand = reference && (await context.client.get(Operand, { name: reference.name }));
+  if (operand?.metadata.uid === reference?.uid && operand !== undefined) return requeueAfter(minutes(1));
+  await context.client.removeFinalizer(set, names.setFinalizer);
+  return undefined;
+}
+
+/** Objects of a cache need not say what they are. */
+function asObject(set: DeepReadonly<ClusterActiveOperand>): DeepReadonly<ClusterActiveOperand> {
+  return { ...set, apiVersion: ClusterActiveOperand.apiVersion, kind: ClusterActiveOperand.kind };
+}
+
 /** The ActiveOperand of a namespace. Returns why it is not ready, or nothing. */
 async function ensureDelegate(
   context: ReconcileContext,
@@ -109,16 +125,7 @@ async function ensureDelegate(
         metadata: {
           ...key,
           labels: { [names.mirrorOfLabel]: set.metadata.uid! },
-          ownerReferences: [
-            {
-              apiVersion: ClusterActiveOperand.apiVersion,
-              kind: ClusterActiveOperand.kind,
-              name: set.metadata.name!,
-              uid: set.metadata.uid!,
-              controller: true,
-              blockOwnerDeletion: true,
-            },
-          ],
+          ownerReferences: [controllerReference(asObject(set))],
         },
         spec: { live: members.map((ref) => ({ ...ref })) },
       } as ActiveOperand);

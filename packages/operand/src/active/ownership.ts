@@ -23,28 +23,74 @@ import type { OwnedMembers } from './owned-members.ts';
 /** What is still missing before every member is owned; empty when all are. */
 export type OwnershipProblems = readonly string[];
 
+/** The members of one set, and who is to own them. */
+export interface SetMembers {
+  readonly client: Client;
+  readonly live: readonly DeepReadonly<LiveRef>[];
+  readonly owner: OwnerReference;
+  readonly known: OwnedMembers;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Sees to it that every member exists and carries `owner`. Members made by an Operand have it from their first moment; for
- * sets made by hand it is added here, with a field manager of the set's own so that nobody else's references are touched.
- * Namespaces, CRDs and whatever else is kept on purpose are never owned.
+ * Looks whether every member of an Operand's set exists and carries the set's reference. Writes nothing: the Operand puts the
+ * references into what it applies, and is the only one that knows whose adoption was refused and which set is on its way out.
  *
- * @param expected somebody is about to make the members, with their owner, and the watch will tell: while many are missing
- *   the server is not asked
+ * @param expected the Operand is about to make the members, and the watch will tell: while many are missing the server is not asked
  */
-export async function ensureOwned(
-  client: Client,
-  live: readonly DeepReadonly<LiveRef>[],
-  owner: OwnerReference,
-  fieldManager: string,
-  known: OwnedMembers,
-  signal: AbortSignal,
-  expected = false,
-): Promise<OwnershipProblems> {
+export async function unownedMembers(members: SetMembers, expected: boolean): Promise<OwnershipProblems> {
+  const doubtful = doubtfulMembers(members);
+  if (expected && doubtful.filter(isOwnable).length > worthAsking)
+    return [`not all of the ${members.live.length} members exist yet`];
+  const { problems, unowned } = await readUnowned(members, doubtful);
+  const waiting = unowned
+    .filter(({ ref }) => isOwnable(ref))
+    .map(({ ref }) => `${refText(ref)} exists, but its Operand has not made it a member`);
+  return [...problems, ...waiting].sort();
+}
+
+/**
+ * Gives every member of a set made by hand its owner, with a field manager of the set's own so that nobody else's references
+ * are touched. Namespaces, CRDs and whatever else is kept on purpose are never owned.
+ *
+ * @param isGoing asks the server whether the set is on its way out: the garbage collector deletes what refers to a set that is gone
+ */
+export async function ownMembers(members: SetMembers, isGoing: () => Promise<boolean>): Promise<OwnershipProblems> {
+  const { problems, unowned } = await readUnowned(members, doubtfulMembers(members));
+  if (unowned.length === 0) return [...problems].sort();
+  if (await isGoing()) return ['the set is being deleted'];
+  const { client, owner, signal } = members;
+  const failed = await inParallel(unowned, 8, async ({ ref, kind, object }) => {
+    try {
+      await writeOwners(client, kind, object, [owner], owner.name, signal);
+      return [];
+    } catch (error) {
+      signal.throwIfAborted();
+      return [problemText(ref, error)];
+    }
+  });
+  if (await isGoing()) {
+    // It was deleted while the references were on their way. An owner too few keeps an object, one too many may cost it.
+    await inParallel(unowned, 8, ({ kind, object }) => writeOwners(client, kind, object, [], owner.name, signal));
+    return ['the set is being deleted'];
+  }
+  return [...problems, ...failed.flat()].sort();
+}
+
+interface Unowned extends Sought {
+  readonly object: DeepReadonly<KubeObject>;
+}
+
+function doubtfulMembers({ live, known, owner }: SetMembers): DeepReadonly<LiveRef>[] {
+  return live.filter((ref) => !known.isOwned(toObjectRef(ref), owner.uid));
+}
+
+async function readUnowned(
+  { client, owner, signal }: SetMembers,
+  doubtful: readonly DeepReadonly<LiveRef>[],
+): Promise<{ problems: string[]; unowned: Unowned[] }> {
   const problems: string[] = [];
   const sought: Sought[] = [];
-  const doubtful = live.filter((ref) => !known.isOwned(toObjectRef(ref), owner.uid));
-  if (expected && doubtful.filter(isOwnable).length > worthAsking)
-    return [`not all of the ${live.length} members exist yet`];
   for (const ref of doubtful) {
     try {
       sought.push({ ref: toObjectRef(ref), kind: await kindOf(client, ref, signal) });
@@ -67,25 +113,22 @@ export async function ensureOwned(
       },
     },
   );
-  await inParallel(sought, 8, async ({ ref, kind }) => {
+  const unowned: Unowned[] = [];
+  for (const { ref, kind } of sought) {
     const object = found.get(refKey(ref));
-    try {
-      if (unreadable.has(refKey(ref))) return;
-      if (!object) problems.push(`${refText(ref)} does not exist`);
-      else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner))
-        await addOwner(client, kind, object, owner, fieldManager, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      problems.push(problemText(ref, error));
-    }
-  });
-  return problems.sort();
+    if (unreadable.has(refKey(ref))) continue;
+    if (!object) problems.push(`${refText(ref)} does not exist`);
+    else if (mayPrune({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }) && !isOwnedBy(object, owner))
+      unowned.push({ ref, kind, object });
+  }
+  return { problems, unowned };
 }
 
 /** Up to so many members the watch does not know are asked for. */
 const worthAsking = 20;
 
-function isOwnable(ref: DeepReadonly<LiveRef>): boolean {
+/** By its kind. Annotations of the live object are no wish of the Operand. */
+function isOwnable(ref: ObjectRef | DeepReadonly<LiveRef>): boolean {
   return mayPrune({ apiVersion: ref.group ? `${ref.group}/v1` : 'v1', kind: ref.kind, metadata: {} });
 }
 
@@ -97,11 +140,12 @@ function isOwnedBy(object: DeepReadonly<KubeObject>, owner: OwnerReference): boo
   return object.metadata.ownerReferences?.some((reference) => reference.uid === owner.uid) ?? false;
 }
 
-async function addOwner(
+/** Makes `owners` the references this field manager has on an object; others' stay. */
+async function writeOwners(
   client: Client,
   kind: Kind,
   object: DeepReadonly<KubeObject>,
-  owner: OwnerReference,
+  ownerReferences: readonly OwnerReference[],
   fieldManager: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -112,7 +156,7 @@ async function addOwner(
       {
         apiVersion: kind.apiVersion,
         kind: kind.kind,
-        metadata: { name, ...(namespace ? { namespace } : {}), uid, ownerReferences: [owner] },
+        metadata: { name, ...(namespace ? { namespace } : {}), uid, ownerReferences: [...ownerReferences] },
       },
       { fieldManager, force: true, signal },
     );

@@ -1,4 +1,4 @@
-import { isAlreadyExists } from '@slipway/kube';
+import { controllerReference, isAlreadyExists } from '@slipway/kube';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { labelValue, names } from '../names.ts';
@@ -22,8 +22,13 @@ export async function announceSet(run: OperandRun, revisions: Revisions): Promis
 /** The wanted set, created when it is not there. `undefined` when somebody else took the name meanwhile: the next run uses another. */
 export async function createSet(run: OperandRun, revisions: Revisions): Promise<Revision | undefined> {
   const existing = revisions.byName.get(revisions.desired);
-  if (existing?.ours) return existing;
   const { operand, context } = run;
+  if (existing?.ours) {
+    // Sets of earlier versions have none.
+    if (!existing.object.metadata.finalizers?.includes(names.setFinalizer))
+      await context.client.addFinalizer(existing.object, names.setFinalizer);
+    return existing;
+  }
   try {
     const created = await context.client.create<ClusterActiveOperand>({
       apiVersion: ClusterActiveOperand.apiVersion,
@@ -31,16 +36,8 @@ export async function createSet(run: OperandRun, revisions: Revisions): Promise<
       metadata: {
         name: revisions.desired,
         labels: { [names.ownerNameLabel]: labelValue(operand.metadata.name!) },
-        ownerReferences: [
-          {
-            apiVersion: Operand.apiVersion,
-            kind: Operand.kind,
-            name: operand.metadata.name!,
-            uid: operand.metadata.uid!,
-            controller: true,
-            blockOwnerDeletion: true,
-          },
-        ],
+        finalizers: [names.setFinalizer],
+        ownerReferences: [controllerReference({ ...operand, apiVersion: Operand.apiVersion, kind: Operand.kind })],
       },
       spec: { live: [...revisions.refs] },
     } as ClusterActiveOperand);

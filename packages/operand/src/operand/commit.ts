@@ -1,4 +1,7 @@
-import type { Revisions } from './revisions.ts';
+import { condition, type ConditionInput } from '@slipway/kube';
+
+import type { Revision, Revisions } from './revisions.ts';
+import { names } from '../names.ts';
 import type { OperandRun } from './run.ts';
 import { activeReady, writeStatus } from './status.ts';
 
@@ -24,5 +27,19 @@ export async function settleCommittedRoll(run: OperandRun, revisions: Revisions)
     }
   }
   // A set that is being deleted is never taken for ready; it has to be gone before it can be made anew.
-  return wanted?.ours && wanted.terminating ? 'wait' : 'go';
+  if (!wanted?.ours || !wanted.terminating) return 'go';
+  if (created === desired) await writeStatus(run, { conditions: [madeAgain(wanted)] });
+  return 'wait';
+}
+
+/** Nothing of ours deletes the wanted set. What keeps it is named: it may be somebody's finalizer. */
+function madeAgain({ name, object }: Revision): ConditionInput {
+  const holds = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== names.setFinalizer);
+  const waits = holds.length > 0 ? `; it waits for ${holds.join(', ')}` : '';
+  return condition(
+    'LatestActiveOperandReady',
+    'Unknown',
+    'Creating',
+    `${name} was deleted; its members stay, and it is made again once it is gone${waits}`,
+  );
 }

@@ -6,6 +6,7 @@ import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
 import { fieldManagerOf, operandMembership } from '../names.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
+import { letGoingSetsGo } from './let-go.ts';
 import { MemberKnowledge } from './member-changes.ts';
 import { pruneAbandoned } from './promote.ts';
 import { toRevision, type Revision } from './revisions.ts';
@@ -33,6 +34,7 @@ export async function finalizeOperand(
     membership: operandMembership(operand.metadata.name!),
   };
   const sets = await ownSets(run);
+  await letGoingSetsGo(run, sets);
 
   // 1. Delete all sets of this Operand.
   for (const set of sets) {
@@ -53,10 +55,12 @@ export async function finalizeOperand(
       },
     );
   }
-  if ((await ownSets(run)).length > 0) return requeueAfter(waitMs);
+  const left = await ownSets(run);
+  await letGoingSetsGo(run, left);
+  if (left.length > 0) return requeueAfter(waitMs);
 
   // 2. Prune, or release, what superseded sets left behind.
-  if (!(await pruneAbandoned(run, operand.status?.carryOver ?? [], []))) return requeueAfter(waitMs);
+  if (!(await pruneAbandoned(run, []))) return requeueAfter(waitMs);
   return undefined;
 }
 

@@ -14,7 +14,8 @@ import { groupOf, refKey, refOf, refusalText } from '@slipway/manifests';
 import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { names } from '../names.ts';
-import { ownerReferenceTo, type Revision } from './revisions.ts';
+import { memberReferenceTo } from '../set-references.ts';
+import type { Revision } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { writeStatus } from './status.ts';
 
@@ -93,7 +94,7 @@ async function keepInSecrets(
             namespace,
             name,
             labels: { [names.keptManifestLabel]: current.name },
-            ownerReferences: [{ ...ownerReferenceTo(current), blockOwnerDeletion: false }],
+            ownerReferences: [{ ...memberReferenceTo(current.object), blockOwnerDeletion: false }],
           },
           type: secretType,
           data: { manifest: bytes.subarray(piece * largestSecret, (piece + 1) * largestSecret).toString('base64') },

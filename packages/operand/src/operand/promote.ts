@@ -12,6 +12,7 @@ import {
 import { ClusterActiveOperand } from '../api.ts';
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { carryOverOf } from './carry-over.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import type { Revision, Revisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
@@ -37,7 +38,7 @@ export async function promoteSet(
     return 'held';
   }
   if (old?.ours) return await retireOldSet(run, revisions, old);
-  if ((await pruneCarryOver(run, revisions)) === 'wait') return 'wait';
+  if (!(await pruneAbandoned(run, revisions.refs))) return 'wait';
   const changed = run.operand.status?.latestReadyActiveOperand !== desired;
   await writeStatus(run, {
     latestReadyActiveOperand: desired,
@@ -54,10 +55,10 @@ export async function promoteSet(
 
 /** A manifest that has become empty is more often a failed render than a wish: everything goes only when somebody says so. */
 function emptyRefusal(run: OperandRun, revisions: Revisions, old: Revision | undefined): string | undefined {
-  const { spec, status } = run.operand;
+  const { spec } = run.operand;
   if (revisions.refs.length > 0 || spec.allowEmpty === true || spec.prunePolicy === 'Orphan' || isApproved(run))
     return undefined;
-  const doomed = (old?.ours && !old.terminating ? old.live.length : 0) + (status?.carryOver?.length ?? 0);
+  const doomed = (old?.ours && !old.terminating ? old.live.length : 0) + carryOverOf(run).length;
   return doomed > 0
     ? `the manifest has become empty and would prune all ${doomed} objects; put them back, or set spec.allowEmpty: true`
     : undefined;
@@ -115,17 +116,12 @@ function notOnlyOurs(live: DeepReadonly<KubeObject>, old: Revision): string | un
   return references.length > 1 ? 'has another owner' : undefined;
 }
 
-/** What superseded sets left behind: ours by its field manager, owned by nobody, not wanted. */
-async function pruneCarryOver(run: OperandRun, revisions: Revisions): Promise<'go' | 'wait'> {
-  return (await pruneAbandoned(run, run.operand.status?.carryOver ?? [], revisions.refs)) ? 'go' : 'wait';
-}
-
-/** Prunes members of superseded sets. Returns whether all of them are gone. */
-export async function pruneAbandoned(
-  run: OperandRun,
-  carryOver: readonly DeepReadonly<LiveRef>[],
-  wanted: readonly LiveRef[],
-): Promise<boolean> {
+/**
+ * Prunes, or releases, what superseded sets left behind: ours by its field manager, owned by nobody, not wanted. Returns
+ * whether all of it is gone.
+ */
+export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]): Promise<boolean> {
+  const carryOver = carryOverOf(run);
   if (carryOver.length === 0) return true;
   const entries = leftOver(
     carryOver.map((ref): InventoryEntry => toObjectRef(ref)),

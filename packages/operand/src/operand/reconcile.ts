@@ -7,6 +7,7 @@ import { fieldManagerOf, operandMembership } from '../names.ts';
 import { announceSet, createSet } from './announce.ts';
 import { settleCommittedRoll } from './commit.ts';
 import { installSet, untilDeadline } from './install.ts';
+import { letGoingSetsGo } from './let-go.ts';
 import { calculateManifest } from './manifest.ts';
 import type { MemberKnowledge } from './member-changes.ts';
 import { operandMetrics } from './metrics.ts';
@@ -89,7 +90,9 @@ async function runSteps(
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
   const revisions = await readRevisions(run, manifest);
 
-  // 3. A roll whose old set is on its way out is finished before anything newer is looked at.
+  // 3. Let sets that are being deleted go, without what is still wanted. A roll whose old set is on its way out is finished
+  //    before anything newer is looked at.
+  await letGoingSetsGo(run, revisions.byName.values());
   if ((await settleCommittedRoll(run, revisions)) === 'wait') return requeueAfter(waitMs);
 
   // 4. Make the wanted set the pending one: retire a pending set that is no longer wanted, note the name, then create it.

@@ -1,8 +1,9 @@
-import { type DeepReadonly, isConditionTrue, type KubeObject, type OwnerReference } from '@slipway/kube';
+import { type DeepReadonly, isConditionTrue, type KubeObject } from '@slipway/kube';
 import { mayPrune, refKey, refOf } from '@slipway/manifests';
 
 import { ClusterActiveOperand } from '../api.ts';
 import { activeOperandName, liveRefs, saltedName, toObjectRef, type LiveRef } from '../live-refs.ts';
+import { memberReferenceTo } from '../set-references.ts';
 import type { Manifest, OperandRun } from './run.ts';
 
 /** A ClusterActiveOperand as it is on the server. */
@@ -56,22 +57,11 @@ export function toRevision(run: OperandRun, object: DeepReadonly<ClusterActiveOp
   const controller = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
   return {
     name: object.metadata.name!,
-    object,
+    object: { ...object, apiVersion: ClusterActiveOperand.apiVersion, kind: ClusterActiveOperand.kind },
     ours: controller?.uid === run.operand.metadata.uid,
     terminating: object.metadata.deletionTimestamp !== undefined,
     ready: isConditionTrue(object, 'Ready') && object.status?.observedGeneration === object.metadata.generation,
     live: object.spec.live ?? [],
-  };
-}
-
-export function ownerReferenceTo(revision: Pick<Revision, 'name' | 'object'>): OwnerReference {
-  return {
-    apiVersion: ClusterActiveOperand.apiVersion,
-    kind: ClusterActiveOperand.kind,
-    name: revision.name,
-    uid: revision.object.metadata.uid!,
-    controller: false,
-    blockOwnerDeletion: true,
   };
 }
 
@@ -91,7 +81,7 @@ export function withOwners(
   ]
     .filter((revision) => revision.ours && !revision.terminating)
     .map((revision) => ({
-      reference: ownerReferenceTo(revision),
+      reference: memberReferenceTo(revision.object),
       members: new Set(revision.live.map((ref) => refKey(toObjectRef(ref)))),
     }));
   return objects.map((object) => {

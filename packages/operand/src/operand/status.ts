@@ -18,15 +18,16 @@ export function fittedMessage(message: string): string {
 
 /**
  * Writes status fields, refused when the Operand has changed since it was read: the run must not go on then. `Ready` follows
- * from the other two conditions. A plan is worth nothing once something was done. The first write about a new generation also says that nothing of it is installed yet.
+ * from the other two conditions and from what is left to prune. A plan is worth nothing once something was done. The first write about a new generation also says that nothing of it is installed yet.
  */
 export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise<void> {
   const generation = run.operand.metadata.generation ?? 0;
   const outdated = fields.plan === undefined && (run.operand.status?.plan ?? []).length > 0;
-  const conditions = withReady(run, [
-    ...(fields.conditions ?? []),
-    ...(outdated ? [condition('Planned', false, 'Applied', 'spec.mode is Apply')] : []),
-  ]).map((given) => ({ ...given, message: fittedMessage(given.message ?? '') }));
+  const conditions = withReady(
+    run,
+    [...(fields.conditions ?? []), ...(outdated ? [condition('Planned', false, 'Applied', 'spec.mode is Apply')] : [])],
+    fields.carryOver,
+  ).map((given) => ({ ...given, message: fittedMessage(given.message ?? '') }));
   const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
   run.operand = await run.context.client.setStatus(run.operand, {
     ...fresh,
@@ -47,10 +48,14 @@ export function freshInstall(run: OperandRun): StatusWrite {
   };
 }
 
-function withReady(run: OperandRun, given: readonly ConditionInput[]): ConditionInput[] {
-  if (given.length === 0) return [];
+function withReady(
+  run: OperandRun,
+  given: readonly ConditionInput[],
+  newCarryOver: StatusWrite['carryOver'],
+): ConditionInput[] {
+  if (given.length === 0 && newCarryOver === undefined) return [];
   const find = (type: string) => given.find((item) => item.type === type) ?? findCondition(run.operand, type);
-  const parts = [find('OperandInstalled'), find('LatestActiveOperandReady')];
+  const parts = [find('OperandInstalled'), find('LatestActiveOperandReady'), pruned(run, newCarryOver)];
   const decisive = parts.find((part) => part?.status === 'False') ?? parts.find((part) => part?.status !== 'True');
   const ready =
     decisive === undefined && parts.every((part) => part !== undefined)
@@ -62,6 +67,19 @@ function withReady(run: OperandRun, given: readonly ConditionInput[]): Condition
           decisive?.message ?? '',
         );
   return [...given, ready];
+}
+
+/** The part of `Ready` that no condition of its own shows: nothing of a superseded set is left to prune. */
+function pruned(run: OperandRun, newCarryOver: StatusWrite['carryOver']): ConditionInput {
+  const left = (newCarryOver ?? run.operand.status?.carryOver ?? []).length;
+  return left === 0
+    ? condition('Pruned', true, 'Pruned', '')
+    : condition(
+        'Pruned',
+        'Unknown',
+        'Pruning',
+        `${left} objects of superseded sets are looked at once this set is active`,
+      );
 }
 
 export function installed(): ConditionInput {

@@ -1,11 +1,8 @@
-import type { DeepReadonly } from '@slipway/kube';
-import { refKey } from '@slipway/manifests';
-
 import { ClusterActiveOperand } from '../api.ts';
-import { toObjectRef, type LiveRef } from '../live-refs.ts';
+import { noteCarryOver } from './carry-over.ts';
+import { letGoingSetsGo } from './let-go.ts';
 import { toRevision, type Revision, type Revisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
-import { writeStatus } from './status.ts';
 
 /**
  * A pending set that never became ready makes way for the wanted one. Its members may be members of the wanted set too, with
@@ -39,15 +36,15 @@ export async function retireStrays(run: OperandRun, revisions: Revisions): Promi
         `${stray.name} belongs to this Operand but is not named in its status; retiring it`,
       );
     await retire(run, stray);
+    await letGoingSetsGo(run, [stray]);
     found = true;
   }
   return found ? 'wait' : 'go';
 }
 
 async function retire(run: OperandRun, revision: Revision): Promise<void> {
-  const carryOver = unite(run.operand.status?.carryOver ?? [], revision.live);
   // Noted before the delete: afterwards nothing else knows of these objects.
-  await writeStatus(run, { carryOver });
+  await noteCarryOver(run, revision.live);
   if (revision.terminating) return;
   await run.context.client.delete(
     ClusterActiveOperand,
@@ -59,8 +56,4 @@ async function retire(run: OperandRun, revision: Revision): Promise<void> {
     'SetSuperseded',
     `${revision.name} was not ready yet and makes way for a newer set`,
   );
-}
-
-function unite(first: readonly DeepReadonly<LiveRef>[], second: readonly DeepReadonly<LiveRef>[]): LiveRef[] {
-  return [...new Map([...first, ...second].map((ref) => [refKey(toObjectRef(ref)), { ...ref }])).values()];
 }

@@ -1,0 +1,99 @@
+import { isConflict, isInvalid, isNotFound, type DeepReadonly, type Kind, type ObjectMeta } from '@slipway/kube';
+import { inParallel, keyOfRef, readMetadata, refKey, type ObjectRef } from '@slipway/manifests';
+
+import { toLiveRef, toObjectRef } from '../live-refs.ts';
+import { names } from '../names.ts';
+import { noteCarryOver } from './carry-over.ts';
+import type { Revision } from './revisions.ts';
+import type { OperandRun } from './run.ts';
+
+/**
+ * Lets sets that are being deleted go, whoever deleted them. Members that no other owner holds are released first: when the
+ * set is gone, the garbage collector takes what refers to it alone. What has to go has been pruned before, object by object.
+ */
+export async function letGoingSetsGo(run: OperandRun, sets: Iterable<Revision>): Promise<void> {
+  const going = [...sets].filter((set) => set.ours && set.terminating);
+  const uids = new Set(going.map((set) => set.object.metadata.uid!));
+  for (const set of going) {
+    const { finalizers = [] } = set.object.metadata;
+    // While it is there the garbage collector is taking references off itself; the set's next event tells when it is done.
+    if (!finalizers.includes(names.setFinalizer) || finalizers.includes('orphan')) continue;
+    if (await releaseMembers(run, set, uids)) await run.context.client.removeFinalizer(set.object, names.setFinalizer);
+  }
+}
+
+/** Whether no member is held by sets that go alone any more. */
+async function releaseMembers(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<boolean> {
+  const held = await heldMembers(run, set, going);
+  if (held.length === 0) return true;
+  // Noted before they are released: afterwards nothing else knows of those that are not wanted any more.
+  await noteCarryOver(
+    run,
+    held.map(({ ref }) => toLiveRef(ref)),
+  );
+  const outcome = await inParallel(held, 8, (member) => release(run, member, set));
+  return outcome.every(Boolean);
+}
+
+interface Held {
+  readonly ref: ObjectRef;
+  readonly kind: Kind;
+  readonly metadata: DeepReadonly<ObjectMeta>;
+}
+
+async function heldMembers(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<Held[]> {
+  const { client, signal } = run.context;
+  const held: Held[] = [];
+  for (const refs of Map.groupBy(set.live, (ref) => `${ref.group}/${ref.kind}`).values()) {
+    const kind = await servedKind(run, refs[0]!);
+    if (!kind) continue;
+    const sought = refs.map((ref) => ({ ref: toObjectRef(ref), kind }));
+    const members = await readMetadata(client, sought, run.membership, { concurrency: 8, signal });
+    for (const { ref } of sought) {
+      const metadata = members.get(refKey(ref))?.metadata;
+      if (metadata && isHeldBy(metadata, set, going)) held.push({ ref, kind, metadata });
+    }
+  }
+  return held;
+}
+
+async function servedKind(run: OperandRun, ref: { group: string; kind: string }): Promise<Kind | undefined> {
+  const { client, signal } = run.context;
+  try {
+    return await client.resolveGroupKind(ref.group, ref.kind, { signal });
+  } catch (error) {
+    // A kind that is not served any more has no objects left.
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isHeldBy(metadata: DeepReadonly<ObjectMeta>, set: Revision, going: ReadonlySet<string>): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  return (
+    metadata.deletionTimestamp === undefined &&
+    owners.some(({ uid }) => uid === set.object.metadata.uid) &&
+    owners.every(({ uid }) => going.has(uid))
+  );
+}
+
+async function release(run: OperandRun, { ref, kind, metadata }: Held, set: Revision): Promise<boolean> {
+  const { uid } = set.object.metadata;
+  const path = `/metadata/ownerReferences/${metadata.ownerReferences!.findIndex((reference) => reference.uid === uid)}`;
+  try {
+    await run.context.client.patch(kind, keyOfRef(ref), {
+      type: 'json',
+      operations: [
+        { op: 'test', path: '/metadata/uid', value: metadata.uid },
+        { op: 'test', path: `${path}/uid`, value: uid },
+        { op: 'remove', path },
+      ],
+    });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    // It has changed since it was read.
+    if (isConflict(error) || isInvalid(error)) return false;
+    throw error;
+  }
+}
