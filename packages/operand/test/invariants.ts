@@ -8,9 +8,14 @@ import { names } from '../src/names.ts';
 
 /**
  * Watches everything the server stores and notes each moment in which an invariant of the Operand does not hold. Knows only
- * the API: neither the controllers nor their memory.
+ * the API: neither the controllers nor their memory. See docs/operand-invariants.md.
+ *
+ * @param deletedByHand uids of members the story itself deletes
  */
-export function watchInvariants(cluster: TestCluster): { verify(): void } {
+export function watchInvariants(
+  cluster: TestCluster,
+  deletedByHand: ReadonlySet<string | undefined> = new Set(),
+): { verify(): void } {
   const operands = new Map<string, Operand>();
   const sets = new Map<string, ClusterActiveOperand>();
   const violations: string[] = [];
@@ -41,7 +46,7 @@ export function watchInvariants(cluster: TestCluster): { verify(): void } {
       check();
       return;
     }
-    checkMember(type, object, operands, violations);
+    checkMember(type, object, operands, violations, deletedByHand);
   });
   return {
     verify() {
@@ -56,6 +61,8 @@ function checkStatus(operand: Operand, violations: string[]): void {
   const installed = status.latestInstalledSteadyStateGeneration ?? 0;
   if (installed !== 0 && installed !== metadata.generation)
     violations.push(`I9: installed generation ${installed} while ${metadata.generation} is observed`);
+  if (isConditionTrue(operand, 'Ready') && (status.carryOver ?? []).length > 0)
+    violations.push(`I16: Ready while ${status.carryOver?.length} objects are left to prune`);
   // After a roll-back the wanted set is the one before, which the spec does not show any more.
   if (!isConditionTrue(operand, 'LatestActiveOperandReady') || isRolledBack(operand)) return;
   const plain = activeOperandName(
@@ -78,6 +85,7 @@ function checkMember(
   object: KubeObject,
   operands: ReadonlyMap<string, Operand>,
   violations: string[],
+  deletedByHand: ReadonlySet<string | undefined>,
 ): void {
   const text = refText(refOf(object));
   const owned =
@@ -86,6 +94,10 @@ function checkMember(
     violations.push(`I11: ${text} has an owner`);
   if (type === 'ADDED' && object.metadata.labels?.[memberLabel] !== undefined && mayPrune(object) && !owned)
     violations.push(`I17: ${text} was created without an owner`);
+  if (object.metadata.annotations?.['meta.helm.sh/release-name'] !== undefined) {
+    if (owned) violations.push(`I18: ${text}, whose adoption was refused, got an owner`);
+    if (type === 'DELETED') violations.push(`I18: ${text}, whose adoption was refused, was deleted`);
+  }
   for (const operand of operands.values()) {
     if (operand.metadata.deletionTimestamp !== undefined || isRolledBack(operand)) continue;
     const steady = ((operand.spec.steadyState ?? []) as KubeObject[]).some(
@@ -94,7 +106,7 @@ function checkMember(
     const post = ((operand.spec.postInstall ?? []) as KubeObject[]).some(
       (member) => refKey(refOf(member)) === refKey(refOf(object)),
     );
-    if (type === 'DELETED' && (steady || post))
+    if (type === 'DELETED' && (steady || post) && !deletedByHand.has(object.metadata.uid))
       violations.push(`I8: ${text} was deleted while ${operand.metadata.name} wants it`);
     if (
       type === 'ADDED' &&

@@ -1,8 +1,13 @@
 export * from './crash-sweep.ts';
 export * from './fault-sweep.ts';
 export * from './killable-transport.ts';
+export { watchOwnerReferences } from './owner-watch.ts';
 export * from './scenario.ts';
+export { SeededRandom } from './seeded-random.ts';
 export * from './snapshot.ts';
+export { stormSeeds, type StormCounts } from './storm/seeds.ts';
+export { playStorm, type StormAct, type StormOptions, type StormResult, type StormStory } from './storm/storm.ts';
 export * from './test-cluster.ts';
 export * from './virtual-clock.ts';
+export { WriteCount, type WriteBound } from './write-count.ts';
 export { skipped } from './skipped.ts';

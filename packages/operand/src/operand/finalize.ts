@@ -1,4 +1,4 @@
-import { type DeepReadonly, type KubeObject, seconds } from '@slipway/kube';
+import { type DeepReadonly, seconds } from '@slipway/kube';
 import { AppliedMemo, failureText, pruneMembers, releaseMembers, type InventoryEntry } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
@@ -8,7 +8,7 @@ import { fieldManagerOf, operandMembership } from '../names.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
 import { letGoingSetsGo } from './let-go.ts';
 import { MemberKnowledge } from './member-changes.ts';
-import { pruneAbandoned } from './promote.ts';
+import { keepReason, pruneAbandoned } from './promote.ts';
 import { toRevision, type Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
 import { installWaiting, writeStatus } from './status.ts';
@@ -81,7 +81,7 @@ async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revi
     entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
     fieldManager: run.fieldManager,
     membership: run.membership,
-    keep: (live) => keepReason(live, own),
+    keep: (live) => keepReason(run, live, own),
     propagationPolicy: 'Foreground',
     signal: run.context.signal,
   });
@@ -93,10 +93,4 @@ async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revi
     .join('; ');
   await writeStatus(run, { conditions: [installWaiting(`DELETING: ${text}`)] });
   return 'wait';
-}
-
-function keepReason(live: DeepReadonly<KubeObject>, own: ReadonlySet<string | undefined>): string | undefined {
-  const references = live.metadata.ownerReferences ?? [];
-  if (!references.some((reference) => own.has(reference.uid))) return 'does not belong to this Operand';
-  return references.every((reference) => own.has(reference.uid)) ? undefined : 'has another owner';
 }

@@ -22,28 +22,29 @@ export async function letGoingSetsGo(run: OperandRun, sets: Iterable<Revision>):
   }
 }
 
-/** Whether no member is held by sets that go alone any more. */
+/** Whether no member refers to sets that go, and to nothing else, any more. */
 async function releaseMembers(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<boolean> {
-  const held = await heldMembers(run, set, going);
-  if (held.length === 0) return true;
+  const left = await membersLeft(run, set, going);
+  if (left.length === 0) return true;
   // Noted before they are released: afterwards nothing else knows of those that are not wanted any more.
   await noteCarryOver(
     run,
-    held.map(({ ref }) => toLiveRef(ref)),
+    left.map(({ ref }) => toLiveRef(ref)),
   );
-  const outcome = await inParallel(held, 8, (member) => release(run, member, set));
+  const outcome = await inParallel(left, 8, (member) => release(run, member, set));
   return outcome.every(Boolean);
 }
 
-interface Held {
+interface Member {
   readonly ref: ObjectRef;
   readonly kind: Kind;
   readonly metadata: DeepReadonly<ObjectMeta>;
 }
 
-async function heldMembers(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<Held[]> {
+/** The members that nobody owns once the sets that go are gone. */
+async function membersLeft(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<Member[]> {
   const { client, signal } = run.context;
-  const held: Held[] = [];
+  const left: Member[] = [];
   for (const refs of Map.groupBy(set.live, (ref) => `${ref.group}/${ref.kind}`).values()) {
     const kind = await servedKind(run, refs[0]!);
     if (!kind) continue;
@@ -51,10 +52,11 @@ async function heldMembers(run: OperandRun, set: Revision, going: ReadonlySet<st
     const members = await readMetadata(client, sought, run.membership, { concurrency: 8, signal });
     for (const { ref } of sought) {
       const metadata = members.get(refKey(ref))?.metadata;
-      if (metadata && isHeldBy(metadata, set, going)) held.push({ ref, kind, metadata });
+      if (!metadata || metadata.deletionTimestamp !== undefined) continue;
+      if ((metadata.ownerReferences ?? []).every(({ uid }) => going.has(uid))) left.push({ ref, kind, metadata });
     }
   }
-  return held;
+  return left;
 }
 
 async function servedKind(run: OperandRun, ref: { group: string; kind: string }): Promise<Kind | undefined> {
@@ -68,18 +70,11 @@ async function servedKind(run: OperandRun, ref: { group: string; kind: string })
   }
 }
 
-function isHeldBy(metadata: DeepReadonly<ObjectMeta>, set: Revision, going: ReadonlySet<string>): boolean {
-  const owners = metadata.ownerReferences ?? [];
-  return (
-    metadata.deletionTimestamp === undefined &&
-    owners.some(({ uid }) => uid === set.object.metadata.uid) &&
-    owners.every(({ uid }) => going.has(uid))
-  );
-}
-
-async function release(run: OperandRun, { ref, kind, metadata }: Held, set: Revision): Promise<boolean> {
+async function release(run: OperandRun, { ref, kind, metadata }: Member, set: Revision): Promise<boolean> {
   const { uid } = set.object.metadata;
-  const path = `/metadata/ownerReferences/${metadata.ownerReferences!.findIndex((reference) => reference.uid === uid)}`;
+  const index = metadata.ownerReferences?.findIndex((reference) => reference.uid === uid) ?? -1;
+  if (index < 0) return true;
+  const path = `/metadata/ownerReferences/${index}`;
   try {
     await run.context.client.patch(kind, keyOfRef(ref), {
       type: 'json',

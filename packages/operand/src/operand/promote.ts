@@ -80,7 +80,7 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
       membership: run.membership,
       setSize: old.live.length,
       maxShare: maxShare(run),
-      keep: (live) => notOnlyOurs(live, old),
+      keep: (live) => keepReason(run, live, new Set([old.object.metadata.uid])),
       propagationPolicy: policy,
       signal: run.context.signal,
     });
@@ -108,12 +108,21 @@ function isApproved(run: OperandRun): boolean {
   return annotations?.[names.approvePruneAnnotation] === String(generation);
 }
 
-/** An object is pruned only while the old set, and nobody else, owns it. */
-function notOnlyOurs(live: DeepReadonly<KubeObject>, old: Revision): string | undefined {
-  const references = live.metadata.ownerReferences ?? [];
-  if (!references.some((reference) => reference.uid === old.object.metadata.uid))
-    return 'does not belong to the old set';
-  return references.length > 1 ? 'has another owner' : undefined;
+/**
+ * Why an object that left the set stays. One that lost its owners, by hand or with a set that is gone, is known by its field
+ * manager; one that anybody else owns stays.
+ */
+export function keepReason(
+  run: OperandRun,
+  live: DeepReadonly<KubeObject>,
+  ownSets: ReadonlySet<string | undefined>,
+): string | undefined {
+  const { ownerReferences: owners = [], managedFields = [] } = live.metadata;
+  if (owners.length === 0)
+    return managedFields.some((entry) => entry.manager === run.fieldManager)
+      ? undefined
+      : 'was not made by this Operand';
+  return owners.every(({ uid }) => ownSets.has(uid)) ? undefined : 'has another owner';
 }
 
 /**
@@ -138,12 +147,7 @@ export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]
     entries,
     fieldManager: run.fieldManager,
     membership: run.membership,
-    keep(live) {
-      if ((live.metadata.ownerReferences ?? []).length > 0) return 'has an owner';
-      return live.metadata.managedFields?.some((entry) => entry.manager === run.fieldManager)
-        ? undefined
-        : 'was not made by this Operand';
-    },
+    keep: (live) => keepReason(run, live, new Set()),
     signal: run.context.signal,
   });
   announcePruned(run, result);

@@ -1,0 +1,325 @@
+import { KubeError, type KubeObject, type TransportRequest } from '@slipway/kube';
+import type { Controller } from '@slipway/runtime';
+
+import { KillableTransport } from '../killable-transport.ts';
+import { watchOwnerReferences } from '../owner-watch.ts';
+import { SeededRandom } from '../seeded-random.ts';
+import type { TestCluster, TestManager } from '../test-cluster.ts';
+import { quietMs, WriteCount, type WriteBound } from '../write-count.ts';
+import { inLanes } from './lanes.ts';
+import { StormTransport, type Sky } from './storm-transport.ts';
+import { fateOf, realClimate, virtualClimate, type Climate, type Moment, type WriteFate } from './weather.ts';
+
+/** A life that is led in a storm. It may be different for each seed. */
+export interface StormStory {
+  readonly name: string;
+  /** A fresh cluster. */
+  cluster(): Promise<TestCluster>;
+  /** Fresh controllers, as after a restart of the process. */
+  controllers(): readonly Controller[];
+  /** What users do, in this order. The seed decides between which two writes of the operator. */
+  readonly steps: readonly StormAct[];
+  /** What others do to the operator's objects, at any moment and any number of times. What the server refuses them is no matter. */
+  readonly edits?: readonly StormAct[];
+  /** Whether the operator has come to rest where the last step wants it. */
+  settled(cluster: TestCluster): Promise<boolean>;
+  /** Called once for each run; may hook observers into the embedded cluster and throw from `verify`. */
+  watch?(cluster: TestCluster): { verify(): void };
+  /** Objects that are nothing without their owner: only they may get one that is gone. Default: none. */
+  isRecord?(object: KubeObject): boolean;
+  /** How often the operator may write an object while nothing changes. */
+  readonly writes?: WriteBound;
+}
+
+export interface StormAct {
+  readonly name: string;
+  run(cluster: TestCluster): Promise<unknown>;
+}
+
+export interface StormOptions {
+  /** The command that plays one seed again; `SEED` in it stands for the seed. */
+  readonly replay: string;
+}
+
+/** What a storm was like. */
+export interface StormResult {
+  readonly seed: string;
+  /** Writes the operator made while it raged. */
+  readonly writes: number;
+  readonly happened: Readonly<Partial<Record<Moment, number>>>;
+  readonly replicas: number;
+  /** Each write and each event, in order, without uids. The same seed gives the same on virtual time. */
+  readonly journal: readonly string[];
+}
+
+/** After so many events it calms down, whatever the story has left. */
+const eventLimit = 24;
+const convergeMs = 7_200_000;
+const shownLines = 2500;
+
+/**
+ * Plays a story in a storm: every write of every controller is held for a while of its own, so that controllers of one
+ * operator overtake each other; between any two writes users change their minds, others edit objects, processes die and start
+ * again (one or two replicas), the API server refuses, forgets to answer or goes away, watches break. Then it is calm, and
+ * the operator must come to rest where the story wants it, stay there, and have broken no invariant on the way. Everything
+ * follows from the seed; the error of a failing run says how to play it again.
+ */
+export async function playStorm(
+  story: (random: SeededRandom) => StormStory,
+  seed: string | number,
+  options: StormOptions,
+): Promise<StormResult> {
+  const random = new SeededRandom(seed);
+  const told = story(random.fork('story'));
+  await using cluster = await told.cluster();
+  const storm = new Storm(cluster, told, random);
+  try {
+    await storm.rage();
+    await storm.calmDown();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const tail = storm.journal.slice(-shownLines).join('\n  ');
+    throw new Error(
+      `${told.name}, storm ${seed}: ${message}\nto play it again: ${options.replay.replace('SEED', String(seed))}\nits last ${shownLines} lines:\n  ${tail}`,
+      { cause: error },
+    );
+  } finally {
+    await storm.end();
+  }
+  return storm.result(String(seed));
+}
+
+interface Process {
+  readonly transport: StormTransport;
+  readonly network: KillableTransport;
+  readonly manager: TestManager;
+}
+
+class Storm implements Sky {
+  readonly journal: string[] = [];
+  readonly #cluster: TestCluster;
+  readonly #story: StormStory;
+  readonly #random: SeededRandom;
+  readonly #climate: Climate;
+  readonly #watches: { verify(): void }[];
+  readonly #writeCount = new WriteCount();
+  readonly #replicas: number;
+  /** By replica; `undefined` while it is down. */
+  readonly #processes: (Process | undefined)[] = [];
+  readonly #restarts = new Set<Promise<void>>();
+  readonly #ordinals = new Map<string, number>();
+  readonly #happened: Partial<Record<Moment, number>> = {};
+  readonly #startedAt: number;
+  #nextStep = 0;
+  #acting: Promise<void> = Promise.resolve();
+  #events = 0;
+  #writes = 0;
+  #lastWriteAt = 0;
+  #raging = true;
+  #ended = false;
+  #downUntil = 0;
+  #failure: unknown;
+
+  constructor(cluster: TestCluster, story: StormStory, random: SeededRandom) {
+    this.#cluster = cluster;
+    this.#story = story;
+    this.#random = random;
+    this.#climate = cluster.type === 'embedded' ? virtualClimate : realClimate;
+    this.#replicas = random.fork('replicas').chance(0.35) ? 2 : 1;
+    this.#startedAt = cluster.clock.now();
+    const watch = story.watch?.(cluster);
+    this.#watches = [watchOwnerReferences(cluster, story.isRecord), ...(watch ? [watch] : [])];
+  }
+
+  get clock() {
+    return this.#cluster.clock;
+  }
+
+  get isDown(): boolean {
+    return this.clock.now() < this.#downUntil;
+  }
+
+  /** From the first step to the last. */
+  async rage(): Promise<void> {
+    for (let replica = 0; replica < this.#replicas; replica += 1) await this.#start(replica);
+    await this.#act('step');
+    const patienceMs = this.#cluster.type === 'embedded' ? 60_000 : 1_500;
+    while (this.#nextStep < this.#story.steps.length) {
+      const next = this.#nextStep;
+      await this.#cluster.eventually(
+        'the operator writes, or has nothing to do',
+        () => this.#nextStep > next || this.clock.now() - this.#lastWriteAt > patienceMs,
+      );
+      if (this.#nextStep === next) await this.#act('step');
+    }
+  }
+
+  /** No more disturbances: what was broken heals, and stays whole. */
+  async calmDown(): Promise<void> {
+    this.#raging = false;
+    await this.#acting;
+    if (this.#failure) throw this.#failure;
+    this.#note('calm');
+    const { settled, writes } = this.#story;
+    const cluster = this.#cluster;
+    await cluster.eventually(
+      'the operator comes to rest where the last step wants it',
+      async () => this.#restarts.size === 0 && (await settled(cluster)),
+      { withinMs: convergeMs },
+    );
+    for (const watch of this.#watches) watch.verify();
+    if (cluster.type !== 'embedded') return;
+    // What was still on its way may arrive; from then on nothing changes any more.
+    await cluster.advance(60_000);
+    this.#writeCount.reset();
+    await cluster.advance(quietMs);
+    this.#writeCount.verify(`in ${quietMs / 60_000} quiet minutes`, writes);
+    if (!(await settled(cluster))) throw new Error('the operator came to rest, and left it again');
+    for (const watch of this.#watches) watch.verify();
+  }
+
+  async end(): Promise<void> {
+    this.#raging = false;
+    this.#ended = true;
+    let done = false;
+    const stopping = Promise.allSettled([
+      ...this.#restarts,
+      ...this.#processes.map((process) => process?.manager.stop()),
+    ]).then(() => (done = true));
+    await this.#cluster.eventually('the processes end', () => done);
+    await stopping;
+  }
+
+  result(seed: string): StormResult {
+    return {
+      seed,
+      writes: this.#writes,
+      happened: this.#happened,
+      replicas: this.#replicas,
+      journal: this.journal,
+    };
+  }
+
+  fateOf(lane: string, request: TransportRequest): WriteFate {
+    const ordinal = this.#ordinals.get(lane) ?? 0;
+    this.#ordinals.set(lane, ordinal + 1);
+    this.#lastWriteAt = this.clock.now();
+    const calm: WriteFate = { holdMs: 0, answerMs: 0 };
+    const fate = this.#raging ? fateOf(this.#random, lane, ordinal, this.#climate) : calm;
+    if (this.#raging) this.#writes += 1;
+    const { holdMs, answerMs, ...rest } = fate;
+    const how = [holdMs && `held ${holdMs}`, answerMs && `answer held ${answerMs}`, ...Object.values(rest)];
+    this.#note(
+      `${lane || 'runtime'}: ${request.method} ${request.path.replace(/\?.*/, '')} ${how.filter(Boolean).join(', ')}`,
+    );
+    return fate;
+  }
+
+  happens(moment: Moment): Promise<void> {
+    // One after another: what a user does is over before the next thing happens.
+    this.#acting = this.#acting.then(() => (this.#raging ? this.#act(moment) : undefined));
+    return this.#acting;
+  }
+
+  async #act(moment: Moment): Promise<void> {
+    if (this.#events >= eventLimit && moment !== 'step') return;
+    const draw = this.#random.fork(`event/${this.#events}`);
+    this.#events += 1;
+    this.#happened[moment] = (this.#happened[moment] ?? 0) + 1;
+    if (moment === 'step') await this.#step();
+    else if (moment === 'edit') await this.#edit(draw);
+    else if (moment === 'kill') this.#kill(draw);
+    else if (moment === 'outage') this.#outage(draw.pick(this.#climate.outagesMs));
+    else this.#breakWatches();
+  }
+
+  async #step(): Promise<void> {
+    const step = this.#story.steps[this.#nextStep];
+    if (!step) return;
+    this.#nextStep += 1;
+    this.#note(`step: ${step.name}`);
+    try {
+      await step.run(this.#cluster);
+    } catch (error) {
+      this.#failure ??= new Error(`step ${step.name} failed`, { cause: error });
+    }
+  }
+
+  async #edit(draw: SeededRandom): Promise<void> {
+    const { edits = [] } = this.#story;
+    if (edits.length === 0) return;
+    const edit = draw.pick(edits);
+    this.#note(`edit: ${edit.name}`);
+    try {
+      await edit.run(this.#cluster);
+    } catch (error) {
+      if (!(error instanceof KubeError)) this.#failure ??= new Error(`edit ${edit.name} failed`, { cause: error });
+    }
+  }
+
+  #kill(draw: SeededRandom): void {
+    const replica = draw.below(this.#replicas);
+    const downMs = draw.pick(this.#climate.downMs);
+    if (!this.#processes[replica]) return;
+    this.#note(`kill: replica ${replica}, for ${downMs} ms`);
+    this.#processes[replica].network.kill();
+    this.#restart(replica, downMs);
+  }
+
+  #outage(ms: number): void {
+    this.#note(`outage: ${ms} ms`);
+    this.#downUntil = this.clock.now() + ms;
+    this.#breakWatches();
+  }
+
+  #breakWatches(): void {
+    this.#note('watches break');
+    for (const process of this.#processes) process?.transport.breakWatches();
+  }
+
+  async #start(replica: number): Promise<void> {
+    const counted = this.#writeCount.counting(this.#cluster.transport());
+    const transport = new StormTransport(counted, this);
+    const network = new KillableTransport(transport, () => false);
+    const random = this.#random.fork(`process/${replica}/${this.#events}`);
+    const manager = await this.#cluster.run(inLanes(this.#story.controllers()), {
+      cluster: { transport: network },
+      name: 'storm',
+      random,
+      gracefulStopMs: 0,
+      ...(this.#replicas > 1
+        ? { leaderElection: { namespace: 'default', identity: `replica-${replica}-${random.uuid()}` } }
+        : {}),
+    });
+    const process: Process = { transport, network, manager };
+    this.#processes[replica] = process;
+    // A process that ends by itself, such as for a lost lease, is started again, as a Deployment would.
+    manager.manager.stopped.catch(() => {
+      if (this.#processes[replica] === process) this.#restart(replica, 0);
+    });
+  }
+
+  #restart(replica: number, afterMs: number): void {
+    const old = this.#processes[replica];
+    this.#processes[replica] = undefined;
+    const restart = (async () => {
+      await old?.manager.stop();
+      await new Promise<void>((resolve) => void this.clock.schedule(afterMs, resolve));
+      if (!this.#ended) await this.#start(replica);
+    })();
+    this.#restarts.add(restart);
+    restart.then(
+      () => this.#restarts.delete(restart),
+      (error: unknown) => {
+        this.#restarts.delete(restart);
+        this.#failure ??= error;
+      },
+    );
+  }
+
+  #note(line: string): void {
+    const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+    const at = ((this.clock.now() - this.#startedAt) / 1000).toFixed(3);
+    this.journal.push(`${at} ${line.replace(uid, '<uid>')}`);
+  }
+}
