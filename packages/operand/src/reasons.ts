@@ -84,6 +84,18 @@ export const reasons: readonly ReasonExplanation[] = [
   },
   {
     kind: 'Operand',
+    reason: 'DeleteFailed',
+    meaning: 'The Operand is being deleted, and a request of the clean-up is refused. The message names it.',
+    action: 'Allow the request (a role, a webhook, a policy); it is tried again by itself.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'Pruning',
+    meaning: 'The manifest is in force; what superseded sets left behind is still to be pruned.',
+    action: '',
+  },
+  {
+    kind: 'Operand',
     reason: 'Planned',
     meaning: 'spec.mode is Plan: status.plan shows what Apply would do.',
     action: 'Set spec.mode to Apply to do it.',

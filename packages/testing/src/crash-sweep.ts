@@ -1,5 +1,6 @@
 import { KillableTransport } from './killable-transport.ts';
-import { compareEnds, isWrite, playScenario, type Scenario, type SweepOptions, type SweepResult } from './scenario.ts';
+import { isWrite } from './requests.ts';
+import { compareEnds, playScenario, type Scenario, type SweepOptions, type SweepResult } from './scenario.ts';
 
 interface CrashPoint {
   readonly index: number;
@@ -31,6 +32,7 @@ async function crashOnce(scenario: Scenario, options: SweepOptions, point: Crash
   let requests = 0;
   let disturbedAt: string | undefined;
   const snapshot = await playScenario(scenario, {
+    calm: point === undefined,
     describe: () =>
       point && disturbedAt ? `killed ${point.phase} ${disturbedAt} (request ${point.index})` : 'undisturbed',
     wrap: (transport, restart) =>

@@ -1,6 +1,7 @@
 import type { Clock, Stream, StreamHandler, Transport, TransportRequest, TransportResponse } from '@slipway/kube';
 
-import { compareEnds, isWrite, playScenario, type Scenario, type SweepOptions, type SweepResult } from './scenario.ts';
+import { isWrite } from './requests.ts';
+import { compareEnds, playScenario, type Scenario, type SweepOptions, type SweepResult } from './scenario.ts';
 
 /**
  * Runs a scenario with the network at its worst, and compares each end with the undisturbed one: every write refused once as
@@ -10,6 +11,7 @@ import { compareEnds, isWrite, playScenario, type Scenario, type SweepOptions, t
 export async function sweepFaults(scenario: Scenario, options: SweepOptions = {}): Promise<SweepResult> {
   let requests = 0;
   const calm = await playScenario(scenario, {
+    calm: true,
     describe: () => 'undisturbed',
     wrap: (transport) => onWrite(transport, () => void (requests += 1)),
   });

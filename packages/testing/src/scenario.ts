@@ -1,7 +1,8 @@
-import type { Transport, TransportRequest } from '@slipway/kube';
+import type { Transport } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
 
 import type { TestCluster, TestManager } from './test-cluster.ts';
+import { WriteCount, type WriteBound } from './write-count.ts';
 
 /** A life an operator leads its objects through, so that it can be disturbed anywhere. */
 export interface Scenario {
@@ -16,6 +17,8 @@ export interface Scenario {
   snapshot(cluster: TestCluster): Promise<unknown>;
   /** Called once for each run; may hook observers into the embedded cluster and throw from `verify`. */
   watch?(cluster: TestCluster): { verify(): void };
+  /** How often the operator may write an object while nothing changes. */
+  readonly writes?: WriteBound;
 }
 
 export interface ScenarioStep {
@@ -42,30 +45,35 @@ export interface SweepResult {
   readonly requests: number;
 }
 
-export function isWrite(request: TransportRequest): boolean {
-  // Events tell people what happened; nothing depends on them.
-  return request.method !== 'GET' && !request.path.includes('/events') && !request.path.includes('dryRun=All');
-}
-
 /** How one run is disturbed. */
 export interface Disturbance {
   /** For error texts. */
   describe(): string;
+  /** Nothing is disturbed. */
+  readonly calm?: boolean;
   /** The operator's way to the server. `restart` starts a new process in place of the one that died. */
   wrap(transport: Transport, restart: () => void): Transport;
 }
 
 const limitMs = 7_200_000;
 
-/** Plays a scenario to its end and returns the snapshot. */
+/**
+ * Plays a scenario to its end and returns the snapshot. At its end, and undisturbed after every step, nothing changes for a
+ * while: the operator must write no object more often than a few times then.
+ */
 export async function playScenario(scenario: Scenario, disturbance: Disturbance): Promise<unknown> {
   await using cluster = await scenario.cluster();
   const watch = scenario.watch?.(cluster);
+  const writes = new WriteCount();
+  const staysQuiet = async (step: ScenarioStep): Promise<void> => {
+    // Real time is too dear to let it pass.
+    if (cluster.type === 'embedded') await writes.quiet(cluster, `after ${step.name}`, scenario.writes);
+  };
   let running: TestManager | undefined;
   let restarting: Promise<void> | undefined;
 
   const start = async (): Promise<void> => {
-    const transport = disturbance.wrap(cluster.transport(), () => {
+    const transport = disturbance.wrap(writes.counting(cluster.transport()), () => {
       restarting ??= restart();
     });
     running = await cluster.run(scenario.controllers(), { cluster: { transport }, gracefulStopMs: 0 });
@@ -80,6 +88,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     for (const step of scenario.steps) {
       await step.run(cluster);
       await cluster.eventually(step.name, async () => await step.settled(cluster), { withinMs: limitMs });
+      if (disturbance.calm) await staysQuiet(step);
     }
     if (restarting !== undefined) {
       await driven(cluster, 'the operator starts again', restarting);
@@ -89,6 +98,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
         withinMs: limitMs,
       });
     }
+    await staysQuiet(scenario.steps.at(-1)!);
     watch?.verify();
     return await scenario.snapshot(cluster);
   } catch (error) {

@@ -11,7 +11,6 @@ const volatile = new Set([
   'lastTransitionTime',
   'lastUpdateTime',
   'lastHeartbeatTime',
-  'installStartedAt',
   'deletionTimestamp',
 ]);
 
@@ -32,21 +31,32 @@ export async function snapshotCluster(client: Client, options: SnapshotOptions =
     'endpoints',
     ...(options.without ?? []),
   ]);
-  const snapshot: Record<string, unknown> = {};
+  const found: { id: string; text: string }[] = [];
   for (const resource of await client.discover({ fresh: true })) {
     const id = resource.group ? `${resource.plural}.${resource.group}` : resource.plural;
     if (!resource.preferred || !resource.verbs.includes('list') || without.has(id)) continue;
     const apiVersion = resource.group ? `${resource.group}/${resource.version}` : resource.version;
     for await (const object of client.list({ ...resource, apiVersion })) {
-      snapshot[`${id}/${object.metadata.namespace ?? ''}/${object.metadata.name}`] = settledForm(object);
+      const { namespace = '', name = '' } = object.metadata;
+      found.push({ id: `${id}/${namespace}/${name.replace(uid, '<uid>')}`, text: settledText(object) });
     }
+  }
+  // Names may differ in nothing but a uid; their content says which is which.
+  const snapshot: Record<string, unknown> = {};
+  for (const [id, same] of Map.groupBy(found, (item) => item.id)) {
+    const texts = same.map((item) => item.text).sort();
+    texts.forEach((text, index) => (snapshot[texts.length === 1 ? id : `${id}#${index + 1}`] = JSON.parse(text)));
   }
   return snapshot;
 }
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-function settledForm(object: KubeObject): unknown {
-  const text = JSON.stringify(object, (key, value: unknown) => (volatile.has(key) ? undefined : value));
-  return JSON.parse(text.replace(uid, '<uid>'));
+function settledText(object: KubeObject): string {
+  const text = JSON.stringify(object, (key, value: unknown) => {
+    if (volatile.has(key)) return undefined;
+    return typeof value === 'string' && time.test(value) ? '<time>' : value;
+  });
+  return text.replace(uid, '<uid>');
 }

@@ -6,6 +6,7 @@ import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { reconcileActiveOperand } from './active-operand.ts';
 import { reconcileClusterActiveOperand } from './cluster-active-operand.ts';
 import type { LiveRef } from '../live-refs.ts';
+import { notStatusAlone } from '../wakes.ts';
 import { OwnedMembers } from './owned-members.ts';
 
 /** The controllers of both kinds of ActiveOperands: woken by the sets themselves, by each other and by members. */
@@ -26,6 +27,7 @@ export function activeOperandControllers(): Controller[] {
     controller({
       name: 'clusteractiveoperand',
       for: ClusterActiveOperand,
+      predicates: [notStatusAlone],
       owns: [ActiveOperand],
       sources: [clusterMembers],
       concurrency: 4,
@@ -42,6 +44,7 @@ export function activeOperandControllers(): Controller[] {
     controller({
       name: 'activeoperand',
       for: ActiveOperand,
+      predicates: [notStatusAlone],
       watches: [{ kind: ClusterActiveOperand, map: mirrorsOf, predicates: [] }],
       sources: [members],
       concurrency: 4,

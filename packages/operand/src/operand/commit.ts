@@ -10,7 +10,7 @@ import { activeReady, writeStatus } from './status.ts';
  * recorded as active before a newer wish counts. Otherwise a change back to the old set, made while it is being deleted,
  * would delete the new set as "pending", the only owner the shared objects have left.
  */
-export async function settleCommittedRoll(run: OperandRun, revisions: Revisions): Promise<'go' | 'wait'> {
+export async function settleCommittedRoll(run: OperandRun, revisions: Revisions): Promise<'go' | 'wait' | 'settled'> {
   const { created, ready, desired, byName } = revisions;
   const wanted = byName.get(desired);
   if (ready !== '' && created !== ready) {
@@ -23,7 +23,7 @@ export async function settleCommittedRoll(run: OperandRun, revisions: Revisions)
         latestReadyActiveOperand: latestReady,
         conditions: [activeReady(run, desired, { created, ready: latestReady })],
       });
-      return 'wait';
+      return 'settled';
     }
   }
   // A set that is being deleted is never taken for ready; it has to be gone before it can be made anew.

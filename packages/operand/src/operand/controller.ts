@@ -4,6 +4,7 @@ import { controller, type Controller, type ReconcileContext } from '@slipway/run
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { names } from '../names.ts';
+import { notStatusAlone } from '../wakes.ts';
 import { finalizeOperand } from './finalize.ts';
 import { MemberChanges } from './member-changes.ts';
 import { Obstacles } from './obstacles.ts';
@@ -29,6 +30,7 @@ export function operandController(settings: OperandSettings = {}): Controller {
   return controller({
     name: 'operand',
     for: Operand,
+    predicates: [notStatusAlone],
     owns: [ClusterActiveOperand],
     watches: [
       {

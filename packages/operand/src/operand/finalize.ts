@@ -1,5 +1,5 @@
-import { type DeepReadonly, seconds } from '@slipway/kube';
-import { AppliedMemo, failureText, pruneMembers, releaseMembers, type InventoryEntry } from '@slipway/manifests';
+import { isConflict, isTransient, KubeError, seconds, type DeepReadonly } from '@slipway/kube';
+import { AppliedMemo, failureText, pruneMembers, refusalText, releaseMembers, type InventoryEntry } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
@@ -11,7 +11,7 @@ import { MemberKnowledge } from './member-changes.ts';
 import { keepReason, pruneAbandoned } from './promote.ts';
 import { toRevision, type Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
-import { installWaiting, writeStatus } from './status.ts';
+import { deleteFailed, installWaiting, writeStatus } from './status.ts';
 
 const waitMs = seconds(2);
 
@@ -33,6 +33,19 @@ export async function finalizeOperand(
     fieldManager: fieldManagerOf(operand.metadata.name!),
     membership: operandMembership(operand.metadata.name!),
   };
+  try {
+    return await takeOff(run);
+  } catch (error) {
+    if (error instanceof KubeError && !isConflict(error) && !isTransient(error))
+      await writeStatus(run, {
+        conditions: [deleteFailed(`${error.operation ?? 'a request'}: ${refusalText(error)}`)],
+      });
+    throw error;
+  }
+}
+
+async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
+  const { operand, context } = run;
   const sets = await ownSets(run);
   await letGoingSetsGo(run, sets);
 

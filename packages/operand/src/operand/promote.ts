@@ -16,7 +16,7 @@ import { carryOverOf } from './carry-over.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import type { Revision, Revisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
-import { activeReady, installed, writeStatus } from './status.ts';
+import { activeReady, installed, pruneFailed, writeStatus } from './status.ts';
 
 /**
  * The last step of a roll, and the only one that deletes: the new set has its references on every member and its content is
@@ -179,9 +179,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
     .map((member) => failureText({ ...member, action: 'failed' }))
     .join('; ');
   run.context.events.warning(run.operand, 'PruneFailed', text);
-  await writeStatus(run, {
-    conditions: [{ type: 'LatestActiveOperandReady', status: 'False', reason: 'PruneFailed', message: text }],
-  });
+  await writeStatus(run, { conditions: [pruneFailed(text)] });
 }
 
 function announcePruned(run: OperandRun, result: PruneResult): void {

@@ -16,7 +16,7 @@ import { planOperand } from './plan-mode.ts';
 import { promoteSet } from './promote.ts';
 import { readRevisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
-import { installFailed, writeStatus } from './status.ts';
+import { installFailed, pruneFailed, writeStatus } from './status.ts';
 import { retireStrays, supersedePendingSet } from './supersede.ts';
 
 /** What a process remembers of an Operand between runs. Losing it costs a few reads. */
@@ -93,7 +93,9 @@ async function runSteps(
   // 3. Let sets that are being deleted go, without what is still wanted. A roll whose old set is on its way out is finished
   //    before anything newer is looked at.
   await letGoingSetsGo(run, revisions.byName.values());
-  if ((await settleCommittedRoll(run, revisions)) === 'wait') return requeueAfter(waitMs);
+  const roll = await settleCommittedRoll(run, revisions);
+  if (roll === 'settled') return await runSteps(run, settings);
+  if (roll === 'wait') return requeueAfter(waitMs);
 
   // 4. Make the wanted set the pending one: retire a pending set that is no longer wanted, note the name, then create it.
   if ((await retireStrays(run, revisions)) === 'wait') return requeueAfter(waitMs);
@@ -114,6 +116,8 @@ async function runSteps(
     return requeueAfter(Math.min(after, untilDeadline(run)));
   }
 
+  run.isInstalled = true;
+
   // 7. When the set is ready: delete the one before, then make this one the active set.
   const promoted = await promoteSet(run, manifest, revisions, current);
   if (promoted === 'wait' || unseen) return requeueAfter(waitMs);
@@ -124,7 +128,9 @@ async function runSteps(
 async function reportRefusal(run: OperandRun, error: unknown): Promise<void> {
   if (!(error instanceof KubeError) || [isConflict, isTransient].some((passes) => passes(error))) return;
   try {
-    await writeStatus(run, { conditions: [installFailed(`${error.operation ?? 'a request'}: ${refusalText(error)}`)] });
+    // Where it will be found again next time: a step that fails over and over must not take back what an earlier one said.
+    const text = `${error.operation ?? 'a request'}: ${refusalText(error)}`;
+    await writeStatus(run, { conditions: [run.isInstalled ? pruneFailed(text) : installFailed(text)] });
   } catch (second) {
     // The status may be what is refused; the first error is the one to tell.
     run.context.log.debug('status could not be written', { error: second });

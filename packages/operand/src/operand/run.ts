@@ -18,6 +18,8 @@ export interface OperandRun {
   readonly members: MemberKnowledge;
   /** Everything was in force when the run began. */
   readonly steady: boolean;
+  /** This run has found or made the whole manifest as it should be: what fails from here on is the end of the roll. */
+  isInstalled?: boolean;
   /** This run has looked at all members, not only at those that changed. */
   sawAll?: boolean;
   /** The Operand's own health rules, once its manifest is calculated. */

@@ -105,6 +105,16 @@ export function installFailed(error: string, postInstall = false, reason = 'Fail
   );
 }
 
+/** The manifest is on the cluster, but what left it, or the set before, could not be taken off. */
+export function pruneFailed(error: string): ConditionInput {
+  return condition('LatestActiveOperandReady', false, 'PruneFailed', error);
+}
+
+/** The Operand is being deleted, and something refuses to let it. */
+export function deleteFailed(error: string): ConditionInput {
+  return condition('OperandInstalled', false, 'DeleteFailed', `Failure during operand deletion: ${error}`);
+}
+
 /** True exactly when created, ready and desired set are one. */
 export function activeReady(
   run: OperandRun,

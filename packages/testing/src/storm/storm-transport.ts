@@ -1,7 +1,6 @@
 import type { Clock, Stream, StreamHandler, Transport, TransportRequest, TransportResponse } from '@slipway/kube';
 
-import { isWrite } from '../scenario.ts';
-import { isLease } from '../write-count.ts';
+import { isLease, isWrite } from '../requests.ts';
 import { laneOfCaller } from './lanes.ts';
 import type { Moment, WriteFate } from './weather.ts';
 
