@@ -1,5 +1,12 @@
-import { isConflict, isTransient, KubeError, seconds, type DeepReadonly } from '@slipway/kube';
-import { AppliedMemo, failureText, pruneMembers, refusalText, releaseMembers, type InventoryEntry } from '@slipway/manifests';
+import { isConflict, isTransient, KubeError, minutes, seconds, type DeepReadonly } from '@slipway/kube';
+import {
+  AppliedMemo,
+  failureText,
+  pruneMembers,
+  refusalText,
+  releaseMembers,
+  type InventoryEntry,
+} from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
@@ -14,6 +21,8 @@ import type { OperandRun } from './run.ts';
 import { deleteFailed, installWaiting, writeStatus } from './status.ts';
 
 const waitMs = seconds(2);
+/** How soon to look again at what only a person can move. */
+const heldMs = minutes(1);
 
 /** Takes an Operand off the cluster: its sets with everything in them, in reverse order, then what superseded sets left. */
 export async function finalizeOperand(
@@ -36,7 +45,7 @@ export async function finalizeOperand(
   try {
     return await takeOff(run);
   } catch (error) {
-    if (error instanceof KubeError && !isConflict(error) && !isTransient(error))
+    if (error instanceof KubeError && ![isConflict, isTransient].some((passes) => passes(error)))
       await writeStatus(run, {
         conditions: [deleteFailed(`${error.operation ?? 'a request'}: ${refusalText(error)}`)],
       });
@@ -52,8 +61,8 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
   // 1. Delete all sets of this Operand.
   for (const set of sets) {
     if (set.terminating) continue;
-    if (operand.spec.deletionPolicy !== 'Orphan' && (await removeMembers(run, set, sets)) === 'wait')
-      return requeueAfter(waitMs);
+    const removed = operand.spec.deletionPolicy === 'Orphan' ? 'gone' : await removeMembers(run, set, sets);
+    if (removed !== 'gone') return requeueAfter(removed === 'wait' ? waitMs : heldMs);
     if (operand.spec.deletionPolicy === 'Orphan') {
       // Before the set goes: afterwards nobody knows what was in it.
       await releaseMembers({ ...run, client: context.client, entries: set.live.map(toObjectRef) });
@@ -73,7 +82,8 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
   if (left.length > 0) return requeueAfter(waitMs);
 
   // 2. Prune, or release, what superseded sets left behind.
-  if (!(await pruneAbandoned(run, []))) return requeueAfter(waitMs);
+  const rest = await pruneAbandoned(run, []);
+  if (rest !== 'gone') return requeueAfter(rest === 'wait' ? waitMs : heldMs);
   return undefined;
 }
 
@@ -87,7 +97,11 @@ async function ownSets(run: OperandRun): Promise<Revision[]> {
   return sets;
 }
 
-async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revision[]): Promise<'go' | 'wait'> {
+async function removeMembers(
+  run: OperandRun,
+  set: Revision,
+  sets: readonly Revision[],
+): Promise<'gone' | 'wait' | 'held'> {
   const own = new Set(sets.map((item) => item.object.metadata.uid));
   const result = await pruneMembers({
     client: run.context.client,
@@ -98,12 +112,14 @@ async function removeMembers(run: OperandRun, set: Revision, sets: readonly Revi
     propagationPolicy: 'Foreground',
     signal: run.context.signal,
   });
-  if (result.state === 'pruned') return 'go';
+  if (result.state === 'pruned') return 'gone';
   const open = result.members.filter((member) => member.action === 'terminating' || member.action === 'failed');
   const text = open
     .slice(0, 3)
     .map((member) => failureText({ ...member, action: 'failed' }))
     .join('; ');
-  await writeStatus(run, { conditions: [installWaiting(`DELETING: ${text}`)] });
-  return 'wait';
+  await writeStatus(run, {
+    conditions: [result.state === 'waiting' ? installWaiting(`DELETING: ${text}`) : deleteFailed(text)],
+  });
+  return result.state === 'waiting' ? 'wait' : 'held';
 }

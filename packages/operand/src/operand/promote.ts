@@ -38,7 +38,8 @@ export async function promoteSet(
     return 'held';
   }
   if (old?.ours) return await retireOldSet(run, revisions, old);
-  if (!(await pruneAbandoned(run, revisions.refs))) return 'wait';
+  const rest = await pruneAbandoned(run, revisions.refs);
+  if (rest !== 'gone') return rest;
   const changed = run.operand.status?.latestReadyActiveOperand !== desired;
   await writeStatus(run, {
     latestReadyActiveOperand: desired,
@@ -87,7 +88,7 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
     announcePruned(run, result);
     if (result.state !== 'pruned') {
       await reportPrune(run, result);
-      return result.state === 'refused' ? 'held' : 'wait';
+      return result.state === 'waiting' ? 'wait' : 'held';
     }
   }
   if (policy === 'Orphan') await dropKeptSecrets(run, old);
@@ -126,12 +127,12 @@ export function keepReason(
 }
 
 /**
- * Prunes, or releases, what superseded sets left behind: ours by its field manager, owned by nobody, not wanted. Returns
- * whether all of it is gone.
+ * Prunes, or releases, what superseded sets left behind: ours by its field manager, owned by nobody, not wanted. `held`:
+ * something is refused, and only a person can change that.
  */
-export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]): Promise<boolean> {
+export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]): Promise<'gone' | 'wait' | 'held'> {
   const carryOver = carryOverOf(run);
-  if (carryOver.length === 0) return true;
+  if (carryOver.length === 0) return 'gone';
   const entries = leftOver(
     carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
     wanted.map(toObjectRef),
@@ -140,7 +141,7 @@ export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]
   const policy = metadata.deletionTimestamp === undefined ? spec.prunePolicy : spec.deletionPolicy;
   if (policy === 'Orphan') {
     await releaseMembers({ ...run, client: run.context.client, entries });
-    return true;
+    return 'gone';
   }
   const result = await pruneMembers({
     client: run.context.client,
@@ -151,9 +152,9 @@ export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]
     signal: run.context.signal,
   });
   announcePruned(run, result);
-  if (result.state === 'pruned') return true;
+  if (result.state === 'pruned') return 'gone';
   await reportPrune(run, result);
-  return false;
+  return result.state === 'waiting' ? 'wait' : 'held';
 }
 
 async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> {

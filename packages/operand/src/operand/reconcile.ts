@@ -77,9 +77,10 @@ export async function reconcileOperand(
 
 async function runSteps(
   run: OperandRun,
-  { watch, obstacles }: OperandMemory,
+  memory: OperandMemory,
   settings: OperandSettings,
 ): Promise<Requeue | undefined> {
+  const { watch, obstacles } = memory;
   const { client, clock } = run.context;
   // 1. Calculate the manifest, and watch what it is about.
   const manifest = await calculateManifest(run);
@@ -94,7 +95,7 @@ async function runSteps(
   //    before anything newer is looked at.
   await letGoingSetsGo(run, revisions.byName.values());
   const roll = await settleCommittedRoll(run, revisions);
-  if (roll === 'settled') return await runSteps(run, settings);
+  if (roll === 'settled') return await runSteps(run, memory, settings);
   if (roll === 'wait') return requeueAfter(waitMs);
 
   // 4. Make the wanted set the pending one: retire a pending set that is no longer wanted, note the name, then create it.
