@@ -10,9 +10,11 @@ interface CrashPoint {
 /**
  * Runs a scenario once undisturbed, then once for every request its operator makes, killing the operator's process right
  * before and right after that request takes effect and starting a new one. Every run must end in the same state, with the
- * observer content at every instant. The error of a failing run names the request.
+ * observer content at every instant, and with no object written over and over while nothing changes. The error of a failing
+ * run names the request.
  */
 export async function sweepCrashes(scenario: Scenario, options: SweepOptions = {}): Promise<SweepResult> {
+  await playScenario(scenario, { lingers: true, describe: () => 'undisturbed', wrap: (transport) => transport });
   const calm = await crashOnce(scenario, options, undefined);
   let points = 0;
   for (let index = 0; index < calm.requests; index += options.stride ?? 1) {
@@ -32,7 +34,6 @@ async function crashOnce(scenario: Scenario, options: SweepOptions, point: Crash
   let requests = 0;
   let disturbedAt: string | undefined;
   const snapshot = await playScenario(scenario, {
-    calm: point === undefined,
     describe: () =>
       point && disturbedAt ? `killed ${point.phase} ${disturbedAt} (request ${point.index})` : 'undisturbed',
     wrap: (transport, restart) =>

@@ -11,7 +11,6 @@ import { compareEnds, playScenario, type Scenario, type SweepOptions, type Sweep
 export async function sweepFaults(scenario: Scenario, options: SweepOptions = {}): Promise<SweepResult> {
   let requests = 0;
   const calm = await playScenario(scenario, {
-    calm: true,
     describe: () => 'undisturbed',
     wrap: (transport) => onWrite(transport, () => void (requests += 1)),
   });

@@ -49,8 +49,8 @@ export interface SweepResult {
 export interface Disturbance {
   /** For error texts. */
   describe(): string;
-  /** Nothing is disturbed. */
-  readonly calm?: boolean;
+  /** Time passes after every step, not only after the last. */
+  readonly lingers?: boolean;
   /** The operator's way to the server. `restart` starts a new process in place of the one that died. */
   wrap(transport: Transport, restart: () => void): Transport;
 }
@@ -58,7 +58,7 @@ export interface Disturbance {
 const limitMs = 7_200_000;
 
 /**
- * Plays a scenario to its end and returns the snapshot. At its end, and undisturbed after every step, nothing changes for a
+ * Plays a scenario to its end and returns the snapshot. At its end, and if asked after every step, nothing changes for a
  * while: the operator must write no object more often than a few times then.
  */
 export async function playScenario(scenario: Scenario, disturbance: Disturbance): Promise<unknown> {
@@ -88,7 +88,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     for (const step of scenario.steps) {
       await step.run(cluster);
       await cluster.eventually(step.name, async () => await step.settled(cluster), { withinMs: limitMs });
-      if (disturbance.calm) await staysQuiet(step);
+      if (disturbance.lingers) await staysQuiet(step);
     }
     if (restarting !== undefined) {
       await driven(cluster, 'the operator starts again', restarting);
