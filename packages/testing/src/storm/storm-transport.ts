@@ -70,7 +70,8 @@ export class StormTransport implements Transport {
 
   /** All watches break off. */
   breakWatches(): void {
-    for (const fail of [...this.#streams]) fail(broken('the watch broke off (storm)'));
+    const open = Array.from(this.#streams);
+    for (const fail of open) fail(broken('the watch broke off (storm)'));
   }
 
   async close(): Promise<void> {

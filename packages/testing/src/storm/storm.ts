@@ -131,7 +131,10 @@ class Storm implements Sky {
     this.#replicas = random.fork('replicas').chance(0.35) ? 2 : 1;
     this.#startedAt = cluster.clock.now();
     const watch = story.watch?.(cluster);
-    this.#watches = [watchOwnerReferences(cluster, story.isRecord), ...(watch ? [watch] : [])];
+    this.#watches = [
+      watchOwnerReferences(cluster, (object) => story.isRecord?.(object) ?? false),
+      ...(watch ? [watch] : []),
+    ];
   }
 
   get clock() {
@@ -172,18 +175,18 @@ class Storm implements Sky {
   }
 
   async #comeToRest(): Promise<void> {
-    const { settled, writes } = this.#story;
+    const story = this.#story;
     const cluster = this.#cluster;
     await cluster.eventually(
       'the operator comes to rest where the last step wants it',
-      async () => this.#failure !== undefined || (this.#restarts.size === 0 && (await settled(cluster))),
+      async () => this.#failure !== undefined || (this.#restarts.size === 0 && (await story.settled(cluster))),
       { withinMs: convergeMs },
     );
     if (this.#failure) throw this.#failure;
     // Real time is too dear to let it pass.
     if (cluster.type !== 'embedded') return;
-    await this.#writeCount.quiet(cluster, 'at the end', writes);
-    if (!(await settled(cluster))) throw new Error('the operator came to rest, and left it again');
+    await this.#writeCount.quiet(cluster, 'at the end', story.writes);
+    if (!(await story.settled(cluster))) throw new Error('the operator came to rest, and left it again');
   }
 
   async end(): Promise<void> {
