@@ -4,7 +4,9 @@ import { admission } from './cases/admission.ts';
 import { controlling } from './cases/controlling.ts';
 import { creation } from './cases/creation.ts';
 import { custom } from './cases/custom.ts';
+import { declarations } from './cases/declarations.ts';
 import { kinds } from './cases/kinds.ts';
+import { limits } from './cases/limits.ts';
 import { reading } from './cases/reading.ts';
 import { watching } from './cases/watching.ts';
 import { workloads } from './cases/workloads.ts';
@@ -18,6 +20,8 @@ export const groups: readonly CaseGroup[] = [
   { name: 'workloads', cases: workloads },
   { name: 'kinds', cases: kinds },
   { name: 'custom', cases: custom },
+  { name: 'declarations', cases: declarations },
+  { name: 'limits', cases: limits },
   { name: 'watching', cases: watching },
   { name: 'access', cases: access },
   { name: 'admission', cases: admission, prepare: startWebhooks },

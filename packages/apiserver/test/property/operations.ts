@@ -62,15 +62,18 @@ const widgetSpec = optional<Record<string, unknown>>({
   unknown: fc.constant(1),
 });
 
-/** A built-in kind in which an empty object means something else than none. */
+/**
+ * A built-in kind in which an empty object means something else than none. Without empty lists: the real server counts a new
+ * generation of a NetworkPolicy for each, and stores none of them.
+ */
 const peer = optional({
-  podSelector: fc.constantFrom({}, { matchLabels: {} }, { matchLabels: { app: 'web' } }),
+  podSelector: fc.constantFrom({}, { matchLabels: { app: 'web' } }),
   namespaceSelector: fc.constant({}),
 });
 const policySpec = optional<Record<string, unknown>>({
-  podSelector: fc.constantFrom({}, { matchLabels: { app: 'web' } }, { matchExpressions: [] }),
-  policyTypes: fc.constantFrom([], ['Ingress'], ['Ingress', 'Egress']),
-  ingress: fc.array(optional({ from: fc.array(peer, { maxLength: 2 }), ports: fc.constant([]) }), { maxLength: 2 }),
+  podSelector: fc.constantFrom({}, { matchLabels: { app: 'web' } }),
+  policyTypes: fc.constantFrom(['Ingress'], ['Ingress', 'Egress']),
+  ingress: fc.array(optional({ from: fc.array(peer, { minLength: 1, maxLength: 2 }) }), { minLength: 1, maxLength: 2 }),
 });
 
 /** Any JSON, with many of the values that are easily taken for nothing. */
@@ -116,7 +119,7 @@ const holes: Record<Kind, fc.Arbitrary<object>> = {
 /** One place of a type only: of two values of the wrong type the real server names the one its text has first. */
 const jsonPaths: Record<Kind, readonly string[]> = {
   ConfigMap: ['/data', '/data/x', '/metadata/finalizers', '/metadata/finalizers/0'],
-  NetworkPolicy: ['/spec', '/spec/podSelector', '/spec/ingress', '/spec/ingress/0', '/spec/ingress/-'],
+  NetworkPolicy: ['/spec/podSelector', '/spec/ingress/0', '/spec/ingress/-'],
   Anything: ['/spec', '/spec/x', '/spec/x/0', '/spec/x/x', '/spec/y', '/spec/y/-'],
   Widget: ['/spec', '/spec/size', '/spec/tags', '/spec/tags/0', '/spec/tags/-', '/spec/settings/x', '/metadata/labels'],
 };

@@ -1,5 +1,6 @@
 import {
   applyPatch,
+  configMap,
   core,
   del,
   differentialCase as test,
@@ -10,12 +11,30 @@ import {
   post,
   put,
   type Json,
+  type Step,
 } from '../case.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 const reviews = '/apis/authorization.k8s.io/v1';
 const bob = { 'impersonate-user': 'bob', 'impersonate-group': 'devs' };
 const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+const dora = { 'impersonate-user': 'dora' };
+const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '{ns}-b' } };
+
+function roleFor(user: string, name: string, roleRules: readonly object[]): Step[] {
+  return [
+    post('Role', grouped(rbac, 'roles'), { apiVersion: rbac, kind: 'Role', metadata: { name }, rules: roleRules }),
+    post('RoleBinding', grouped(rbac, 'rolebindings'), {
+      apiVersion: rbac,
+      kind: 'RoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: rbacGroup, kind: 'Role', name },
+      subjects: [{ kind: 'User', name: user }],
+    }),
+  ];
+}
 
 /** Who one is and what one may do. */
 export const access = [
@@ -159,6 +178,14 @@ export const access = [
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'patching' },
       subjects: [{ kind: 'User', name: 'carol' }],
     }),
+    {
+      does: 'poll',
+      what: 'the role to be known',
+      request: patch('probe', core('configmaps/c?fieldManager=carol&dryRun=All'), applyPatch, configMap('c', {}), {
+        headers: { 'impersonate-user': 'carol' },
+      }),
+      until: ({ body }) => String(body.message).includes('cannot create'),
+    },
     ...['', '&dryRun=All'].map((more) =>
       patch(
         `apply to nothing${more}`,
@@ -181,6 +208,80 @@ export const access = [
       { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } },
       { headers: { 'impersonate-user': 'carol' } },
     ),
+  ),
+  test(
+    'roles for one object and for a namespace itself',
+    ...roleFor('dora', 'one', [
+      {
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['mine'],
+        verbs: ['list', 'watch', 'deletecollection'],
+      },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
+      { apiGroups: [rbacGroup], resources: ['rolebindings'], verbs: ['create'] },
+    ]),
+    post('hers', core('configmaps'), configMap('mine', { a: '1' })),
+    {
+      does: 'poll',
+      what: 'the role to be known',
+      request: get('probe', core('configmaps?fieldSelector=metadata.name%3Dmine'), { headers: dora }),
+      until: ({ status }) => status === 200,
+    },
+    ...[
+      'metadata.name=mine',
+      'metadata.name==mine,metadata.namespace={ns}',
+      'metadata.name=other',
+      'metadata.name!=mine',
+      'metadata.namespace={ns}',
+      'metadata.name=a/b',
+      'metadata.name=',
+      'nonsense',
+      '',
+    ].flatMap((selector) => {
+      const query = `fieldSelector=${encodeURIComponent(selector).replaceAll('%7Bns%7D', '{ns}')}`;
+      return [
+        get(`list with ${selector}`, core(`configmaps?${query}`), { headers: dora }),
+        get(`watch with ${selector}`, core(`configmaps?watch=true&timeoutSeconds=1&${query}`), {
+          headers: dora,
+          pick: ({ kind, message }: Json) => ({ kind, message }),
+        }),
+      ];
+    }),
+    del('delete with a name', core('configmaps?fieldSelector=metadata.name%3Dmine'), undefined, { headers: dora }),
+    get('her namespace', '/api/v1/namespaces/{ns}', { headers: dora, pick: ({ kind }: Json) => kind }),
+    get('another namespace', '/api/v1/namespaces/default', { headers: dora }),
+    get('all namespaces', '/api/v1/namespaces', { headers: dora }),
+    del('her namespace away', '/api/v1/namespaces/{ns}', undefined, { headers: dora }),
+    patch('make a namespace', '/api/v1/namespaces/{ns}-b?fieldManager=dora', applyPatch, namespace, { headers: dora }),
+    ...['Role', 'ClusterRole'].map((kind) =>
+      post(
+        `bind a ${kind} that is not there`,
+        grouped(rbac, 'rolebindings'),
+        {
+          apiVersion: rbac,
+          kind: 'RoleBinding',
+          metadata: { name: 'early' },
+          roleRef: { apiGroup: rbacGroup, kind, name: 'missing' },
+          subjects: [{ kind: 'User', name: 'dora' }],
+        },
+        { headers: dora },
+      ),
+    ),
+    post('bound by who may', grouped(rbac, 'rolebindings'), {
+      apiVersion: rbac,
+      kind: 'RoleBinding',
+      metadata: { name: 'early' },
+      roleRef: { apiGroup: rbacGroup, kind: 'Role', name: 'missing' },
+      subjects: [{ kind: 'User', name: 'eve' }],
+    }),
+    {
+      does: 'poll',
+      what: 'the binding to be known',
+      request: get('probe', core('configmaps'), { headers: { 'impersonate-user': 'eve' } }),
+      until: ({ body }) => String(body.message).includes('not found'),
+    },
+    get('through a role that is not there', core('configmaps'), { headers: { 'impersonate-user': 'eve' } }),
   ),
   test(
     'tokens',
