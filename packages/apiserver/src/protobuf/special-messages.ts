@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../object.ts';
+import { builtinDefinition } from '../schema/builtin.ts';
 import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
+import { addZeroValues } from '../schema/zero-values.ts';
 import { ProtobufError, type WireReader } from './wire-reader.ts';
 
 /** Reads an ordinary message of the named definition. */
@@ -56,7 +58,7 @@ export const specialMessages: Readonly<Record<string, ReadSpecial>> = {
     let schema: Json | undefined;
     for (const { field, wireType } of reader.fields()) {
       if (field === 1) allows = reader.varint(wireType) !== 0;
-      else if (field === 2) schema = readMessage(reader.message(wireType), schemaProps);
+      else if (field === 2) schema = readSchema(reader.message(wireType), readMessage);
       else reader.skip(wireType);
     }
     return schema ?? allows;
@@ -65,8 +67,8 @@ export const specialMessages: Readonly<Record<string, ReadSpecial>> = {
     let schema: Json = null;
     const list: Json[] = [];
     for (const { field, wireType } of reader.fields()) {
-      if (field === 1) schema = readMessage(reader.message(wireType), schemaProps);
-      else if (field === 2) list.push(readMessage(reader.message(wireType), schemaProps));
+      if (field === 1) schema = readSchema(reader.message(wireType), readMessage);
+      else if (field === 2) list.push(readSchema(reader.message(wireType), readMessage));
       else reader.skip(wireType);
     }
     return list.length > 0 ? list : schema;
@@ -75,13 +77,18 @@ export const specialMessages: Readonly<Record<string, ReadSpecial>> = {
     let schema: Json | undefined;
     const names: Json[] = [];
     for (const { field, wireType } of reader.fields()) {
-      if (field === 1) schema = readMessage(reader.message(wireType), schemaProps);
+      if (field === 1) schema = readSchema(reader.message(wireType), readMessage);
       else if (field === 2) names.push(reader.text(wireType));
       else reader.skip(wireType);
     }
     return schema ?? names;
   },
 };
+
+/** Go writes every field of a schema into protobuf; what is empty must go, as it does wherever a field says what it holds. */
+function readSchema(reader: WireReader, readMessage: ReadMessage): JsonObject {
+  return addZeroValues(readMessage(reader, schemaProps), builtinDefinition(schemaProps)!);
+}
 
 /** Null when the message is empty: that is how no time at all travels. */
 function readTime(reader: WireReader): { seconds: number; nanos: number } | null {
