@@ -80,10 +80,13 @@ export interface Strategy {
   prepareForUpdate(object: ApiObject, previous: ApiObject, context: StrategyContext): void;
   /** The same on a write to `/status`. */
   prepareForStatusUpdate(object: ApiObject, previous: ApiObject, context: StrategyContext): void;
+  /** The same on a write to `/approval`; only kinds with that subresource have it. */
+  prepareForApproval?(object: ApiObject, previous: ApiObject, context: StrategyContext): void;
   /** What is wrong with a new object, beyond metadata (checked for all kinds elsewhere). */
   validate(object: ApiObject, context: StrategyContext): FieldError[];
   validateUpdate(object: ApiObject, previous: ApiObject, context: StrategyContext): FieldError[];
   validateStatusUpdate(object: ApiObject, previous: ApiObject, context: StrategyContext): FieldError[];
+  validateApproval?(object: ApiObject, previous: ApiObject, context: StrategyContext): FieldError[];
   /** Name rule beyond "path segment": returns Go's texts, empty when fine. */
   validateName(name: string): string[];
   /** Field paths (`spec.nodeName`) usable in field selectors, besides metadata.name and metadata.namespace. */

@@ -9,6 +9,7 @@ import { defaultClasses } from './default-classes.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { newNodeTaint } from './node-taint.ts';
 import { defaultTolerationSeconds, podPriority, podServiceAccount, storageInUseProtection } from './pod-plugins.ts';
+import { signingRequestUser } from './signing-request-user.ts';
 import { validatingPolicies } from './validating-policies.ts';
 import { WebhookClient, type ServiceResolver } from './webhook-client.ts';
 import { webhookAdmission } from './webhooks.ts';
@@ -48,6 +49,7 @@ export function clusterAdmission(options: ClusterAdmissionOptions): Admission {
     defaultTolerationSeconds(),
     defaultClasses(objects),
     storageInUseProtection(),
+    signingRequestUser(),
     ...(options.plugins ?? []),
     validatingPolicies({ objects, registry, authorizer }),
     webhookAdmission({ objects, registry, random, client, authorizer }),

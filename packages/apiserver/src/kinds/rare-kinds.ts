@@ -1,39 +1,14 @@
 import type { ApiObject, Json } from '../object.ts';
 import type { Strategy } from '../resource.ts';
-import { ageOf, humanDuration } from './ages.ts';
+import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { asList, asNumber, asObject, asObjects, asText, dig } from './json-access.ts';
+import { asList, asObject, asObjects, asText, dig } from './json-access.ts';
 import { withStatus } from './with-status.ts';
 
 const name = (object: ApiObject): string => object.metadata.name ?? '';
 const age = (object: ApiObject, now: number): string => ageOf(object.metadata.creationTimestamp, now);
 const text = (object: ApiObject, ...path: string[]): string => asText(dig(object, ...path));
 const orElse = (value: string, none: string): string => value || none;
-
-function requestState(object: ApiObject): string {
-  const conditions = asObjects(dig(object, 'status', 'conditions'));
-  const types = conditions.map((condition) => asText(condition['type']));
-  if (types.length === 0) return 'Pending';
-  const states = [types.includes('Denied') ? 'Denied' : 'Approved'];
-  if (types.includes('Failed')) states.push('Failed');
-  if (asText(dig(object, 'status', 'certificate'))) states.push('Issued');
-  return states.join(',');
-}
-
-export const signingRequestStrategy: Strategy = withStatus({
-  selectableFields: { 'spec.signerName': (object) => text(object, 'spec', 'signerName') },
-  cells: (object, now) => {
-    const seconds = asNumber(dig(object, 'spec', 'expirationSeconds'));
-    return [
-      name(object),
-      age(object, now),
-      orElse(text(object, 'spec', 'signerName'), '<none>'),
-      orElse(text(object, 'spec', 'username'), '<none>'),
-      seconds === undefined ? '<none>' : humanDuration(seconds * 1000),
-      requestState(object),
-    ];
-  },
-});
 
 export const trustBundleStrategy: Strategy = strategyWith({
   selectableFields: { 'spec.signerName': (object) => text(object, 'spec', 'signerName') },

@@ -34,7 +34,6 @@ import {
   resourceClaimStrategy,
   resourceSliceStrategy,
   serviceCidrStrategy,
-  signingRequestStrategy,
   storageMigrationStrategy,
   trustBundleStrategy,
 } from './rare-kinds.ts';
@@ -47,6 +46,7 @@ import {
   validatingWebhookStrategy,
 } from './registration-kinds.ts';
 import { serviceStrategy } from './services.ts';
+import { signingRequestStrategy } from './signing-requests.ts';
 import {
   csiDriverStrategy,
   csiNodeStrategy,

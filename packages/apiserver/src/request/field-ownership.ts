@@ -57,6 +57,7 @@ function writeContext(core: Core, request: ResourceRequest) {
 
 /** What the endpoint does not let through is never owned by who writes it. */
 function resetFields({ resource, subresource }: ResourceRequest): string[][] {
+  if (subresource === 'approval') return [['spec'], ['status', 'certificate']];
   if (subresource === 'status') return resource.custom ? [['metadata'], ['spec']] : [['spec']];
   return resource.strategy.statusField ? [['status']] : [];
 }

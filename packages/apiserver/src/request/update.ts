@@ -1,12 +1,20 @@
 import { cloneJson } from '../clone-json.ts';
 import { equalJson } from '../equal-json.ts';
-import { badRequest, conflict, invalid, notFound, plainInternalError, type ApiError } from '../api-error.ts';
+import {
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  plainInternalError,
+  type ApiError,
+  type FieldError,
+} from '../api-error.ts';
 import type { AdmissionContext } from '../admission/admission.ts';
 import { withStoredTimes } from '../apply/managed-fields.ts';
 import { validateMetadataUpdate } from '../kinds/metadata.ts';
 import { withoutEffect } from '../kinds/without-effect.ts';
 import type { ApiObject } from '../object.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource, StrategyContext } from '../resource.ts';
 import { addZeroValues } from '../schema/zero-values.ts';
 import { keyOf, type Entry } from '../store/entry.ts';
 import { admissionContext, chain, mutate, validate } from './admit.ts';
@@ -147,16 +155,14 @@ function checked(
   next.metadata.resourceVersion = live.metadata.resourceVersion;
   if (steps.internal) return next;
   const strategies = strategyContext(core, steps.options.dryRun);
-  const status = subresource === 'status';
-  if (status) strategy.prepareForStatusUpdate(next, live, strategies);
+  const status = isStatusWrite(subresource);
+  if (status) prepareStatus(request, next, live, strategies);
   else strategy.prepareForUpdate(next, live, strategies);
   setGeneration(next, live, resource, status);
   if (!resource.custom) next = addZeroValues(next, resource.schema);
   const errors = [
     ...validateMetadataUpdate(next, live, resource.custom || resource.group === 'apiextensions.k8s.io'),
-    ...(status
-      ? strategy.validateStatusUpdate(next, live, strategies)
-      : strategy.validateUpdate(next, live, strategies)),
+    ...(status ? statusErrors(request, next, live, strategies) : strategy.validateUpdate(next, live, strategies)),
   ];
   if (errors.length > 0) throw invalid(namedKind(resource, next), request.name, errors);
   request.warnings.push(...strategy.warnings(next, live), ...(status ? [] : withoutEffect(resource, next)));
@@ -254,7 +260,8 @@ export function keepSystemFields(next: ApiObject, live: ApiObject): void {
 
 /** A write to the object keeps its status, a write to the status keeps the rest. */
 export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, request: ResourceRequest): void {
-  if (request.subresource === 'status') {
+  const { resource, subresource } = request;
+  if (isStatusWrite(subresource)) {
     for (const field of Object.keys(next)) if (!statusFields.has(field)) delete next[field];
     for (const [field, value] of Object.entries(live)) {
       // A copy, because strategies and admission change the new object in place and the stored one is shared.
@@ -262,14 +269,40 @@ export function keepOtherHalf(core: Core, next: ApiObject, live: ApiObject, requ
     }
     // Before ownership is settled, so that nobody owns what the kind does not let through here.
     const { resourceVersion } = next.metadata;
-    request.resource.strategy.prepareForStatusUpdate(next, live, strategyContext(core, true));
+    prepareStatus(request, next, live, strategyContext(core, true));
     if (resourceVersion) next.metadata.resourceVersion = resourceVersion;
     else delete next.metadata.resourceVersion;
     return;
   }
-  if (!request.resource.strategy.statusField) return;
+  if (!resource.strategy.statusField) return;
   if (live['status'] === undefined) delete next['status'];
   else next['status'] = cloneJson(live['status']);
+}
+
+/** Both write into the status and leave the rest alone. */
+function isStatusWrite(subresource: string): boolean {
+  return subresource === 'status' || subresource === 'approval';
+}
+
+/** The kind's own preparation of a write to the status, through whichever subresource it comes. */
+function prepareStatus(
+  { resource: { strategy }, subresource }: ResourceRequest,
+  next: ApiObject,
+  live: ApiObject,
+  context: StrategyContext,
+): void {
+  if (subresource === 'approval' && strategy.prepareForApproval) strategy.prepareForApproval(next, live, context);
+  else strategy.prepareForStatusUpdate(next, live, context);
+}
+
+function statusErrors(
+  { resource: { strategy }, subresource }: ResourceRequest,
+  next: ApiObject,
+  live: ApiObject,
+  context: StrategyContext,
+): FieldError[] {
+  if (subresource === 'approval' && strategy.validateApproval) return strategy.validateApproval(next, live, context);
+  return strategy.validateStatusUpdate(next, live, context);
 }
 
 const statusFields = new Set(['apiVersion', 'kind', 'metadata', 'status']);

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtinRegistry } from '../builtin-registry.ts';
+import { startFixture, type Fixture, type Send } from '../kinds/server-fixture.ts';
+
+let fixture: Fixture;
+let send: Send;
+beforeAll(async () => {
+  fixture = await startFixture();
+  send = fixture.send;
+});
+afterAll(() => fixture.stop());
+
+const merge = { 'content-type': 'application/merge-patch+json' };
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const selector = { matchLabels: { a: 'b' } };
+const conditions = [
+  { type: 'Tested', status: 'True', reason: 'Because', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+];
+
+/** Per resource: the smallest object, and a change of its status that must be there afterwards. */
+const examples: Readonly<Record<string, readonly [object: object, status: object]>> = {
+  '/namespaces': [{}, { conditions: [{ type: 'Tested', status: 'True' }] }],
+  '/nodes': [{}, { nodeInfo: { kubeletVersion: 'v9' } }],
+  '/persistentvolumeclaims': [
+    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+    { phase: 'Lost' },
+  ],
+  '/persistentvolumes': [
+    { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } } },
+    { phase: 'Failed' },
+  ],
+  '/pods': [{ spec: template.spec }, { phase: 'Running' }],
+  '/replicationcontrollers': [{ spec: { selector: { a: 'b' }, template } }, { replicas: 7 }],
+  '/resourcequotas': [{ spec: { hard: { pods: '3' } } }, { hard: { pods: '3' } }],
+  '/services': [{ spec: { ports: [{ port: 80 }] } }, { conditions }],
+  'apiregistration.k8s.io/apiservices': [
+    {
+      metadata: { name: 'v1.x.example.com' },
+      spec: { group: 'x.example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 },
+    },
+    { conditions: [{ type: 'Tested', status: 'True' }] },
+  ],
+  'apps/daemonsets': [{ spec: { selector, template } }, { numberReady: 7 }],
+  'apps/deployments': [{ spec: { selector, template } }, { observedGeneration: 7 }],
+  'apps/replicasets': [{ spec: { selector, template } }, { replicas: 7 }],
+  'apps/statefulsets': [{ spec: { selector, template, serviceName: 's' } }, { replicas: 7 }],
+  'autoscaling/horizontalpodautoscalers': [
+    { spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } } },
+    { desiredReplicas: 2 },
+  ],
+  'batch/cronjobs': [
+    {
+      spec: {
+        schedule: '* * * * *',
+        jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+      },
+    },
+    { lastScheduleTime: '2026-01-01T00:00:00Z' },
+  ],
+  'batch/jobs': [{ spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } }, { failed: 1 }],
+  'certificates.k8s.io/certificatesigningrequests': [
+    { spec: { request: 'eA==', signerName: 'example.com/s', usages: ['client auth'] } },
+    { conditions: [{ type: 'Tested', status: 'True' }] },
+  ],
+  'networking.k8s.io/ingresses': [
+    { spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } },
+    { loadBalancer: { ingress: [{ hostname: 'x.example.com' }] } },
+  ],
+  'networking.k8s.io/servicecidrs': [{ spec: { cidrs: ['10.9.0.0/16'] } }, { conditions }],
+  'policy/poddisruptionbudgets': [{ spec: { selector } }, { currentHealthy: 7 }],
+  'storage.k8s.io/volumeattachments': [
+    { spec: { attacher: 'x', nodeName: 'n', source: { persistentVolumeName: 'v' } } },
+    { attached: true },
+  ],
+  'admissionregistration.k8s.io/validatingadmissionpolicies': [
+    {
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        },
+        validations: [{ expression: 'true' }],
+      },
+    },
+    { conditions },
+  ],
+  'apiextensions.k8s.io/customresourcedefinitions': [
+    {
+      metadata: { name: 'tries.x.example.com' },
+      spec: {
+        group: 'x.example.com',
+        scope: 'Cluster',
+        names: { plural: 'tries', kind: 'Try' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    },
+    { conditions: [{ type: 'Tested', status: 'True' }] },
+  ],
+  'resource.k8s.io/resourceclaims': [{ spec: {} }, { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] }],
+  'flowcontrol.apiserver.k8s.io/flowschemas': [
+    { spec: { priorityLevelConfiguration: { name: 'exempt' } } },
+    { conditions: [{ type: 'Tested', status: 'True' }] },
+  ],
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': [
+    { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } },
+    { conditions: [{ type: 'Tested', status: 'True' }] },
+  ],
+};
+
+const resources = builtinRegistry()
+  .resources()
+  .filter(({ subresources }) => Object.keys(subresources).length > 0)
+  .map((resource) => ({
+    resource,
+    id: `${resource.group}/${resource.plural}`,
+    name: `${resource.version} ${resource.plural}`,
+  }));
+
+/** What does what it says on the next pages of this file, or in tests of its own. */
+const acting = new Set(['status', 'scale', 'approval', 'finalize', 'binding', 'eviction', 'token']);
+const methods = { get: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
+
+describe.each(resources)('$name', ({ resource, id }) => {
+  const { group, version, plural, namespaced, subresources } = resource;
+  const collection = `${group ? `/apis/${group}` : '/api'}/${version}${namespaced ? '/namespaces/default' : ''}/${plural}`;
+  const [object, status] = examples[id] ?? [{}, undefined];
+  const name = (object as { metadata?: { name: string } }).metadata?.name ?? `sub-${version}`;
+  const path = `${collection}/${name}`;
+  beforeAll(async () => {
+    const created = await send('POST', collection, { ...object, metadata: { name } });
+    expect(created.status === 409 ? undefined : created.body['message']).toBeUndefined();
+  });
+
+  it.runIf('status' in subresources)('a change of the status is there afterwards', async () => {
+    expect({ id, hasExample: status !== undefined }).toEqual({ id, hasExample: true });
+    for (const write of ['PATCH', 'PUT'] as const) {
+      const live = (await send('GET', path)).body;
+      const body = write === 'PATCH' ? { status } : { ...live, status: { ...(live['status'] as object), ...status } };
+      const answer = await send(write, `${path}/status`, body, write === 'PATCH' ? merge : {});
+      expect({ status: answer.status, message: answer.body['message'] }).toEqual({ status: 200, message: undefined });
+      expect((await send('GET', path)).body['status']).toMatchObject(status!);
+    }
+  });
+
+  it('what is not done is not pretended', async () => {
+    for (const [subresource, { verbs }] of Object.entries(subresources)) {
+      if (acting.has(subresource)) continue;
+      for (const verb of verbs as (keyof typeof methods)[]) {
+        const headers = verb === 'patch' ? merge : {};
+        const { status: code } = await send(
+          methods[verb],
+          `${path}/${subresource}`,
+          verb === 'get' ? undefined : {},
+          headers,
+        );
+        expect({ subresource, verb, code }).toEqual({ subresource, verb, code: 501 });
+      }
+    }
+  });
+});
+
+describe('certificatesigningrequests/approval', () => {
+  const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const approved = { type: 'Approved', status: 'True', reason: 'Tested', message: 'by a test' };
+
+  async function made(name: string) {
+    const spec = { request: 'eA==', signerName: 'example.com/s', usages: ['client auth'], username: 'somebody else' };
+    return (await send('POST', requests, { metadata: { name }, spec })).body;
+  }
+
+  it('says who asked, not who the request says asked', async () => {
+    expect((await made('whose'))['spec']).toMatchObject({ username: 'system:admin' });
+  });
+
+  it.each(['PUT', 'PATCH'] as const)('keeps the condition of a %s, with its times', async (method) => {
+    const live = await made(`approved-${method.toLowerCase()}`);
+    const path = `${requests}/${live.metadata.name}`;
+    const body =
+      method === 'PUT' ? { ...live, status: { conditions: [approved] } } : { status: { conditions: [approved] } };
+    expect((await send(method, `${path}/approval`, body, method === 'PUT' ? {} : merge)).status).toBe(200);
+    const { conditions: stored } = (await send('GET', path)).body['status'] as { conditions: object[] };
+    expect(stored).toEqual([
+      { ...approved, lastUpdateTime: expect.any(String), lastTransitionTime: expect.any(String) },
+    ]);
+  });
+
+  it('lets nothing but conditions through, and the status no decision', async () => {
+    const { metadata } = await made('separate');
+    const path = `${requests}/${metadata.name}`;
+    await send(
+      'PATCH',
+      `${path}/approval`,
+      { spec: { signerName: 'x.example.com/y' }, status: { certificate: 'eA==' } },
+      merge,
+    );
+    const decided = await send('PATCH', `${path}/status`, { status: { conditions: [approved] } }, merge);
+    expect(decided.status).toBe(422);
+    const { body } = await send('GET', path);
+    expect(body['status']).toEqual({});
+    expect(body['spec']).toMatchObject({ signerName: 'example.com/s' });
+  });
+
+  it('refuses to approve and deny at once', async () => {
+    await made('both');
+    const both = { status: { conditions: [approved, { ...approved, type: 'Denied' }] } };
+    expect((await send('PATCH', `${requests}/both/approval`, both, merge)).status).toBe(422);
+  });
+});
