@@ -1,0 +1,78 @@
+import { ClusterRoleBinding, type KubeObject, kubeTime, type Kind, Namespace, ServiceAccount } from '@slipway/kube';
+
+import { ComponentError } from '../component/component-error.ts';
+import { names } from '../names.ts';
+import { tokenKubeconfig } from '../target/kubeconfig.ts';
+import type { Target } from '../target/target.ts';
+
+/** Full access to a control plane, for our own controllers. */
+export interface AdminAccess {
+  readonly kubeconfig: string;
+  /** RFC 3339. */
+  readonly creationTimestamp: string;
+  readonly expirationTimestamp: string;
+}
+
+export interface AdminAccessOptions {
+  /** Default `admin`. */
+  readonly serviceAccountName?: string;
+  /** Default `openmcp-system`. */
+  readonly serviceAccountNamespace?: string;
+  /** How long a token is asked for, in seconds. Default 180 days. */
+  readonly tokenSeconds?: number;
+}
+
+const renewAfter = 0.8;
+
+/** When a token is to be replaced: after four fifths of its life. */
+export function renewalTime(access: Pick<AdminAccess, 'creationTimestamp' | 'expirationTimestamp'>): number {
+  const from = Date.parse(access.creationTimestamp);
+  return from + (Date.parse(access.expirationTimestamp) - from) * renewAfter;
+}
+
+/** Makes a ServiceAccount with full rights on the control plane and a token for it. */
+export async function issueAdminAccess(target: Target, nowMs: number, options: AdminAccessOptions = {}): Promise<AdminAccess> {
+  const {
+    serviceAccountName = 'admin',
+    serviceAccountNamespace = names.systemNamespace,
+    tokenSeconds = 180 * 24 * 3600,
+  } = options;
+  const labels = { [names.apiServerManagedLabel]: 'true' };
+  const account = { name: serviceAccountName, namespace: serviceAccountNamespace };
+  await ensureManaged(target, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: serviceAccountNamespace, labels } });
+  await ensureManaged(target, ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels } });
+  await ensureManaged(target, ClusterRoleBinding, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `${serviceAccountName}--cluster-admin`, labels },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  });
+  const answer = (await target.client.request({
+    method: 'POST',
+    path: `/api/v1/namespaces/${account.namespace}/serviceaccounts/${account.name}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: tokenSeconds } },
+  })) as { status?: { token?: string; expirationTimestamp?: string } };
+  const { token, expirationTimestamp } = answer.status ?? {};
+  if (!token || !expirationTimestamp) {
+    throw new ComponentError('APIServerAccessProvisioningNotPossible', 'the control plane answered a token request without a token');
+  }
+  return {
+    kubeconfig: tokenKubeconfig({ ...target, token, user: serviceAccountName }),
+    creationTimestamp: kubeTime(nowMs),
+    expirationTimestamp,
+  };
+}
+
+/** Somebody else's object of that name is never adopted: it would be a way to get at full rights, or to lose what is there. */
+async function ensureManaged(target: Target, kind: Kind, object: KubeObject): Promise<void> {
+  const { name, namespace } = object.metadata;
+  const present = await target.client.get(kind, { name: name!, namespace });
+  if (present !== undefined && present.metadata.labels?.[names.apiServerManagedLabel] !== 'true') {
+    throw new ComponentError(
+      'APIServerAccessProvisioningNotPossible',
+      `${object.kind} ${namespace ? `${namespace}/` : ''}${name} on the control plane is not ours (label ${names.apiServerManagedLabel}); rename or remove it`,
+    );
+  }
+  await target.client.apply(object);
+}

@@ -1,0 +1,26 @@
+import type { APIServer } from '../api/components.ts';
+import type { ComponentContext } from '../component/define-component.ts';
+
+/** What a provider came to. */
+export type ProvidedApiServer =
+  | { readonly ready: false; readonly reason: string; readonly message: string; readonly requeueAfterMs?: number }
+  | {
+      readonly ready: true;
+      /** With full rights. It may be short-lived: it is used at once and kept nowhere. */
+      readonly bootstrapKubeconfig: string;
+      /** As users reach it. Default: the server of the kubeconfig. */
+      readonly endpoint?: string;
+      readonly serviceAccountIssuer?: string;
+      /** More of the status, such as the shoot. */
+      readonly status?: Partial<NonNullable<APIServer['status']>>;
+    };
+
+/** Where control planes come from. */
+export interface ApiServerProvider {
+  /** As chosen in the settings, such as `embedded`. */
+  readonly name: string;
+  /** Makes the API server, finds it again, and keeps it as the spec says. Idempotent; survives the death of the operator. */
+  ensure(context: ComponentContext<'APIServer'>): Promise<ProvidedApiServer>;
+  /** Takes it away. What it answers is what the deletion waits for. */
+  remove(context: ComponentContext<'APIServer'>): Promise<{ reason: string; message: string } | undefined>;
+}
