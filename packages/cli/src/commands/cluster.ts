@@ -11,6 +11,8 @@ import { aborted } from './aborted.ts';
 import { slipwayCommand } from '../slipway-command.ts';
 
 export interface ClusterFlags {
+  /** Default false. */
+  readonly rbac?: boolean;
   readonly port: number | undefined;
   readonly data: string | undefined;
   readonly kubeconfig: string | undefined;
@@ -56,6 +58,7 @@ export async function startEmbedded(
     tls: true,
     access: 'token',
     ...(dataDir === undefined ? {} : { dataDir }),
+    ...(flags.rbac ? { authorization: 'RBAC', tls: true } : {}),
     controllers: 'workloads',
     clock: terminal.clock,
     random: terminal.random,
@@ -85,7 +88,13 @@ export async function startEmbedded(
 
 /** `slipway cluster`: the embedded API server alone, until Ctrl-C. */
 export const command = slipwayCommand({
-  flags: clusterFlags,
+  flags: {
+    ...clusterFlags,
+    rbac: {
+      type: 'boolean',
+      summary: 'roles decide who may do what, over HTTPS; default: who gets in may do everything',
+    },
+  },
   examples: [{ line: 'slipway cluster --port 0 --kubeconfig ./kubeconfig' }],
   run: ({ terminal, flags }) => serveCluster(terminal, flags),
 });

@@ -31,7 +31,11 @@ export function renewalTime(access: Pick<AdminAccess, 'creationTimestamp' | 'exp
 }
 
 /** Makes a ServiceAccount with full rights on the control plane and a token for it. */
-export async function issueAdminAccess(target: Target, nowMs: number, options: AdminAccessOptions = {}): Promise<AdminAccess> {
+export async function issueAdminAccess(
+  target: Target,
+  nowMs: number,
+  options: AdminAccessOptions = {},
+): Promise<AdminAccess> {
   const {
     serviceAccountName = 'admin',
     serviceAccountNamespace = names.systemNamespace,
@@ -39,8 +43,16 @@ export async function issueAdminAccess(target: Target, nowMs: number, options: A
   } = options;
   const labels = { [names.apiServerManagedLabel]: 'true' };
   const account = { name: serviceAccountName, namespace: serviceAccountNamespace };
-  await ensureManaged(target, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: serviceAccountNamespace, labels } });
-  await ensureManaged(target, ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels } });
+  await ensureManaged(target, Namespace, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: serviceAccountNamespace, labels },
+  });
+  await ensureManaged(target, ServiceAccount, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { ...account, labels },
+  });
   await ensureManaged(target, ClusterRoleBinding, {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRoleBinding',
@@ -55,7 +67,10 @@ export async function issueAdminAccess(target: Target, nowMs: number, options: A
   })) as { status?: { token?: string; expirationTimestamp?: string } };
   const { token, expirationTimestamp } = answer.status ?? {};
   if (!token || !expirationTimestamp) {
-    throw new ComponentError('APIServerAccessProvisioningNotPossible', 'the control plane answered a token request without a token');
+    throw new ComponentError(
+      'APIServerAccessProvisioningNotPossible',
+      'the control plane answered a token request without a token',
+    );
   }
   return {
     kubeconfig: tokenKubeconfig({ ...target, token, user: serviceAccountName }),

@@ -37,7 +37,9 @@ export function apiServerComponent(options: ApiServerOptions): Controller {
     },
     async remove(context) {
       const left = await options.provider.remove(context);
-      return left ? { waiting: left } : { status: { adminAccess: undefined, endpoint: undefined } };
+      if (left === undefined) return undefined;
+      const { requeueAfterMs, ...waitingFor } = left;
+      return { waiting: waitingFor, requeueAfterMs };
     },
   });
 }
@@ -62,7 +64,11 @@ async function withAccess(
     const { creationTimestamp, expirationTimestamp } = issued;
     adminAccess = options.inlineKubeconfig
       ? { kubeconfig: secret.reveal(), creationTimestamp, expirationTimestamp }
-      : { secretRef: await writeAccessSecret(context.client, context.component, issued), creationTimestamp, expirationTimestamp };
+      : {
+          secretRef: await writeAccessSecret(context.client, context.component, issued),
+          creationTimestamp,
+          expirationTimestamp,
+        };
   }
   const status: Partial<Status> = {
     ...server.status,
@@ -84,6 +90,7 @@ async function presentAccess(
   if (!adminAccess || !kubeconfig) return undefined;
   context.internal(kubeconfig);
   const { creationTimestamp, expirationTimestamp } = adminAccess;
-  const due = creationTimestamp && expirationTimestamp && nowMs >= renewalTime({ creationTimestamp, expirationTimestamp });
+  const due =
+    creationTimestamp && expirationTimestamp && nowMs >= renewalTime({ creationTimestamp, expirationTimestamp });
   return due ? undefined : { ...adminAccess };
 }

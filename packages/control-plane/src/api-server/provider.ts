@@ -22,5 +22,7 @@ export interface ApiServerProvider {
   /** Makes the API server, finds it again, and keeps it as the spec says. Idempotent; survives the death of the operator. */
   ensure(context: ComponentContext<'APIServer'>): Promise<ProvidedApiServer>;
   /** Takes it away. What it answers is what the deletion waits for. */
-  remove(context: ComponentContext<'APIServer'>): Promise<{ reason: string; message: string } | undefined>;
+  remove(
+    context: ComponentContext<'APIServer'>,
+  ): Promise<{ reason: string; message: string; requeueAfterMs?: number } | undefined>;
 }

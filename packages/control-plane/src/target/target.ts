@@ -106,6 +106,7 @@ function refuseLocalCredentials(kubeconfig: string): void {
   const users = (document as { users?: { user?: Record<string, unknown> | null }[] } | null)?.users;
   if (!Array.isArray(users)) throw new KubeconfigError('it has no users');
   for (const { user } of users) {
-    if (user && 'exec' in user) throw new KubeconfigError('its user runs a program (exec), which is not done here; use a token or a certificate');
+    if (user && 'exec' in user)
+      throw new KubeconfigError('its user runs a program (exec), which is not done here; use a token or a certificate');
   }
 }

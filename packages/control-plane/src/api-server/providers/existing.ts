@@ -16,11 +16,19 @@ export function existingProvider({ secret }: ExistingOptions): ApiServerProvider
       const where = `Secret ${secret.namespace}/${secret.name}`;
       const found = await client.get(Secret, { namespace: secret.namespace, name: secret.name });
       if (found === undefined) {
-        return { ready: false, reason: 'ConfigurationProblem', message: `${where} with the kubeconfig of the API server does not exist; create it`, requeueAfterMs: 10_000 };
+        return {
+          ready: false,
+          reason: 'ConfigurationProblem',
+          message: `${where} with the kubeconfig of the API server does not exist; create it`,
+          requeueAfterMs: 10_000,
+        };
       }
       const encoded = found.data?.[secret.key];
       if (encoded === undefined) {
-        throw new ComponentError('ConfigurationProblem', `${where} has no key ${secret.key} with the kubeconfig of the API server`);
+        throw new ComponentError(
+          'ConfigurationProblem',
+          `${where} has no key ${secret.key} with the kubeconfig of the API server`,
+        );
       }
       return { ready: true, bootstrapKubeconfig: Buffer.from(encoded, 'base64').toString('utf8') };
     },

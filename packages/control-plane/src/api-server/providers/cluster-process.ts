@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { open, readFile, rm, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** How an embedded API server is started. */
+export interface ClusterCommand {
+  /** Program and first arguments, such as Node and the main file of `slipway`. */
+  readonly command: readonly [string, ...string[]];
+}
+
+/** A folder with everything of one embedded API server: its data, its kubeconfig, its output and the number of its process. */
+export class ClusterProcess {
+  readonly folder: string;
+  readonly #command: ClusterCommand;
+
+  constructor(folder: string, command: ClusterCommand) {
+    this.folder = folder;
+    this.#command = command;
+  }
+
+  /** The administrator's kubeconfig; undefined until the server has written it. */
+  async kubeconfig(): Promise<string | undefined> {
+    return await readFile(join(this.folder, 'kubeconfig'), 'utf8').catch(missing);
+  }
+
+  /** Whether its process runs. A number that now belongs to another program does not count. */
+  async isRunning(): Promise<boolean> {
+    const pid = await this.#pid();
+    return pid !== undefined && (await belongsTo(pid, this.folder));
+  }
+
+  /** Starts it on this port (0: any free one). It outlives us: a control plane must not die with its operator. */
+  async start(port: number): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const output = await open(join(this.folder, 'output.log'), 'a', 0o600);
+    try {
+      const [program, ...first] = this.#command.command;
+      const args = [...first, 'cluster', '--rbac', '--data', this.folder, '--port', String(port)];
+      const child = spawn(program, args, { detached: true, stdio: ['ignore', output.fd, output.fd], cwd: this.folder });
+      await new Promise<void>((done, fail) => child.once('spawn', done).once('error', fail));
+      child.unref();
+      const file = await open(join(this.folder, 'pid'), 'w', 0o600);
+      await file.writeFile(String(child.pid));
+      await file.close();
+    } finally {
+      await output.close();
+    }
+  }
+
+  /** The last lines it wrote, for whoever has to find out why it does not start. */
+  async lastOutput(): Promise<string> {
+    const text = (await readFile(join(this.folder, 'output.log'), 'utf8').catch(missing)) ?? '';
+    return text.trim().split('\n').slice(-3).join('\n');
+  }
+
+  /** Asks it to end; answers whether it is still there. */
+  async stop(): Promise<boolean> {
+    const pid = await this.#pid();
+    if (pid === undefined || !(await belongsTo(pid, this.folder))) return false;
+    process.kill(pid, 'SIGTERM');
+    return true;
+  }
+
+  /** Everything of it, for good. */
+  async erase(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #pid(): Promise<number | undefined> {
+    const text = await readFile(join(this.folder, 'pid'), 'utf8').catch(missing);
+    const pid = Number(text);
+    return Number.isInteger(pid) && pid > 1 ? pid : undefined;
+  }
+}
+
+function missing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+  return undefined;
+}
+
+/** The operating system gives numbers away again, so the command line has to name the folder. */
+async function belongsTo(pid: number, folder: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  const line = await commandLine(pid);
+  return line === undefined || line.includes(folder);
+}
+
+async function commandLine(pid: number): Promise<string | undefined> {
+  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (fromProc !== undefined || process.platform === 'linux') return fromProc ?? '';
+  return await new Promise((done) => {
+    const child = spawn('ps', ['-p', String(pid), '-o', 'args='], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += String(chunk)));
+    child.once('error', () => done(undefined)).once('close', () => done(text));
+  });
+}

@@ -1,0 +1,22 @@
+import { readAdminKubeconfig } from './access-secret.ts';
+import { ComponentError } from '../component/component-error.ts';
+import type { ComponentType } from '../component/component-type.ts';
+import type { ComponentContext } from '../component/define-component.ts';
+import type { ConnectTarget, Target } from '../target/target.ts';
+
+/** The control plane a component works on, through the access its APIServer dependency provides. */
+export async function targetOf<T extends ComponentType>(
+  context: ComponentContext<T>,
+  connect: ConnectTarget,
+): Promise<Target> {
+  const apiServer = context.dependencies.APIServer;
+  const kubeconfig = apiServer && (await readAdminKubeconfig(context.client, apiServer));
+  if (!kubeconfig) {
+    throw new ComponentError(
+      'DependencyStatusInvalid',
+      'APIServer dependency is ready, but no kubeconfig could be found for it',
+    );
+  }
+  context.internal(kubeconfig);
+  return await connect(kubeconfig);
+}

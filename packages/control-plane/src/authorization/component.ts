@@ -1,0 +1,78 @@
+import { ClusterRole, ClusterRoleBinding, type DeepReadonly, type KubeObject, RoleBinding } from '@slipway/kube';
+import type { Controller } from '@slipway/runtime';
+
+import type { Authorization } from '../api/components.ts';
+import { ClusterAdmin } from '../api/cluster-admin.ts';
+import { targetOf } from '../api-server/target-of.ts';
+import { componentController } from '../component/define-component.ts';
+import type { ConnectTarget, Target } from '../target/target.ts';
+import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
+import { clusterRoleBinding, clusterRoles, managedBy, roleBinding } from './roles.ts';
+import { userNamespaces } from './user-namespaces.ts';
+
+export interface AuthorizationOptions {
+  readonly connect: ConnectTarget;
+  /** Default: {@link defaultAuthorization}. */
+  readonly config?: AuthorizationConfig;
+  /** How often new namespaces of users are looked for, in milliseconds. Default 10 000. */
+  readonly namespacePollMs?: number;
+}
+
+const roleNames = ['admin', 'view'] as const satisfies readonly RoleName[];
+
+/** The component that says who may do what on a control plane. */
+export function authorizationComponent(options: AuthorizationOptions): Controller {
+  const config = options.config ?? defaultAuthorization;
+  return componentController<'Authorization'>({
+    type: 'Authorization',
+    dependsOn: ['APIServer'],
+    async apply(context) {
+      const target = await targetOf(context, options.connect);
+      const namespaces = await userNamespaces(target.client, config.protectedNamespaces);
+      for (const role of clusterRoles(config, namespaces)) await target.client.apply(role);
+      for (const role of roleNames) {
+        const subjects = subjectsOf(role, context.component.spec, config);
+        await target.client.apply(clusterRoleBinding(role, subjects));
+        for (const namespace of namespaces) await target.client.apply(roleBinding(role, namespace, subjects));
+      }
+      await dropBindings(target, new Set(namespaces));
+      return { status: { userNamespaces: namespaces }, requeueAfterMs: options.namespacePollMs ?? 10_000 };
+    },
+    isReady: () => ({ ready: true }),
+    async remove(context) {
+      const admin = await context.client.get(ClusterAdmin, context.key);
+      if (admin !== undefined) {
+        await context.client.delete(ClusterAdmin, context.key);
+        return {
+          waiting: {
+            reason: 'DeletionWaitingForDependingComponents',
+            message: 'Deletion is waiting for the ClusterAdmin to be removed',
+          },
+        };
+      }
+      const target = await targetOf(context, options.connect);
+      await dropBindings(target, new Set());
+      for (const kind of [ClusterRoleBinding, ClusterRole]) {
+        for await (const present of target.client.list(kind, { labelSelector: managedBy })) {
+          await target.client.delete(kind, { name: present.metadata.name! });
+        }
+      }
+      return undefined;
+    },
+  });
+}
+
+function subjectsOf(role: RoleName, spec: DeepReadonly<Authorization['spec']>, config: AuthorizationConfig): Subject[] {
+  const asked = spec.roleBindings.filter((binding) => binding.role === role).flatMap((binding) => binding.subjects);
+  return [...(config[role].additionalSubjects ?? []), ...asked] as Subject[];
+}
+
+/** Takes our bindings out of namespaces that are not, or no longer, those of users. */
+async function dropBindings({ client }: Target, kept: ReadonlySet<string>): Promise<void> {
+  const found: KubeObject[] = [];
+  for await (const present of client.list(RoleBinding, { labelSelector: managedBy })) found.push(present as KubeObject);
+  for (const { metadata } of found) {
+    if (!kept.has(metadata.namespace!))
+      await client.delete(RoleBinding, { namespace: metadata.namespace, name: metadata.name! });
+  }
+}
