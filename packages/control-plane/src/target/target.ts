@@ -58,7 +58,7 @@ export class Targets implements AsyncDisposable {
       if (this.#open.size <= kept) return;
       this.#open.delete(key);
       void target.then(
-        async ({ close }) => await close(),
+        async (opened) => await opened.close(),
         () => undefined,
       );
     }
