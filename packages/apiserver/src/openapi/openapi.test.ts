@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../cluster.ts';
 import { testClient, type TestClient } from '../test-client.ts';
+import { WireReader } from '../protobuf/wire-reader.ts';
 
 let cluster: Cluster;
 let client: TestClient;
@@ -105,8 +106,23 @@ describe('OpenAPI v3', () => {
   });
 });
 
+/** The embedded messages or texts of one field. */
+function messagesOf(bytes: Uint8Array, wanted: number): Uint8Array[] {
+  const reader = new WireReader(bytes);
+  const found: Uint8Array[] = [];
+  for (const { field, wireType } of reader.fields()) {
+    if (field === wanted) found.push(reader.bytes(wireType));
+    else reader.skip(wireType);
+  }
+  return found;
+}
+
+function textOf(bytes: Uint8Array, field: number): string {
+  return Buffer.from(messagesOf(bytes, field)[0] ?? []).toString();
+}
+
 describe('OpenAPI v2', () => {
-  it('comes as JSON only', async () => {
+  it('comes as JSON', async () => {
     const answer = await client.get('/openapi/v2');
     const { swagger, definitions } = JSON.parse(answer.text) as {
       swagger: string;
@@ -117,10 +133,38 @@ describe('OpenAPI v2', () => {
       expect.arrayContaining(['io.k8s.api.core.v1.Pod', 'com.example.v1.Widget']),
     );
     expect(answer.text).not.toContain('#/components/');
-    const protobuf = await client.get('/openapi/v2', {
-      accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  });
+
+  it.each(['.', '@'])('comes as protobuf to who asks for v2%sv1.0, with the same definitions', async (separator) => {
+    const accept = `application/com.github.proto-openapi.spec.v2${separator}v1.0+protobuf`;
+    const { status, headers, body } = await cluster.transport.send({
+      method: 'GET',
+      path: '/openapi/v2',
+      headers: { accept },
     });
-    expect(protobuf.status).toBe(406);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
+    const [definitions] = messagesOf(body, 9);
+    const schemas = new Map(
+      messagesOf(definitions!, 1).map((entry) => [textOf(entry, 1), messagesOf(entry, 2)[0]!] as const),
+    );
+    const json = JSON.parse((await client.get('/openapi/v2')).text) as { definitions: object };
+    expect([...schemas.keys()]).toEqual(Object.keys(json.definitions));
+    // gnostic: properties are field 25, references field 1, extensions field 31 with their value as YAML.
+    const pod = schemas.get('io.k8s.api.core.v1.Pod')!;
+    const properties = messagesOf(messagesOf(pod, 25)[0]!, 1);
+    expect(properties.map((property) => textOf(property, 1))).toEqual([
+      'apiVersion',
+      'kind',
+      'metadata',
+      'spec',
+      'status',
+    ]);
+    const spec = messagesOf(properties[3]!, 2)[0]!;
+    expect(textOf(spec, 1)).toBe('#/definitions/io.k8s.api.core.v1.PodSpec');
+    const [kinds] = messagesOf(pod, 31);
+    expect(textOf(kinds!, 1)).toBe('x-kubernetes-group-version-kind');
+    expect(JSON.parse(textOf(messagesOf(kinds!, 2)[0]!, 2))).toEqual([{ group: '', kind: 'Pod', version: 'v1' }]);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Resource } from '../resource.ts';
 import { builtinComponents, definitionsWithReferences } from '../schema/openapi-definitions.ts';
 import type { ApiRequest, ApiResponse } from '../server.ts';
 import { pathsOf } from './paths.ts';
+import { swaggerProtobuf } from './swagger-protobuf.ts';
 import { swaggerOf } from './swagger.ts';
 import { nodeCrypto } from '../node-crypto.ts';
 
@@ -35,7 +36,7 @@ const commonDefinitions = [
 /** Answers `/openapi/v3…` and `/openapi/v2`. Documents are made on first use and kept until the kinds in them change. */
 export function openApi(registry: Registry): (request: ApiRequest, path: string) => Promise<ApiResponse> {
   const documents = new Map<string, { resources: readonly Resource[]; served: Promise<Served> }>();
-  let swagger: { generation: number; served: Promise<Served> } | undefined;
+  let swagger: { generation: number; served: Promise<Served>; protobuf?: Promise<Served> } | undefined;
 
   const document = (path: string, group: string, version: string, resources: readonly Resource[]) => {
     const known = documents.get(path);
@@ -68,11 +69,17 @@ export function openApi(registry: Registry): (request: ApiRequest, path: string)
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: bytes };
     }
     if (path === '/openapi/v2') {
-      refuseProtobuf(request);
+      const protobuf = prefersProtobuf(request);
+      if (!protobuf) refuseProtobuf(request);
       if (swagger?.generation !== registry.generation) {
         swagger = { generation: registry.generation, served: makeSwagger(all().map((each) => ({ ...each }))) };
       }
-      return withEtag(request, await swagger.served, 'application/json');
+      if (!protobuf) return withEtag(request, await swagger.served, 'application/json');
+      swagger.protobuf ??= swagger.served.then(({ bytes, hash }) => ({
+        bytes: swaggerProtobuf(JSON.parse(bytes.toString()) as JsonObject),
+        hash,
+      }));
+      return withEtag(request, await swagger.protobuf, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
     }
     const wanted = path.replace(/^\/openapi\/v3\//, '');
     if (wanted === 'version') return withEtag(request, versionServed(), 'application/json');
@@ -171,7 +178,15 @@ function withEtag(
   return { status: 200, headers, body: served.bytes };
 }
 
-/** The protobuf forms are not made here; a client that takes nothing else must hear that instead of getting JSON. */
+/** The name has a dot or, in older clients, an @ before the version. */
+const swaggerProtobufType = /^com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
+
+function prefersProtobuf({ headers: { accept } }: ApiRequest): boolean {
+  const [first] = parseAccept(typeof accept === 'string' ? accept : (accept?.join(',') ?? ''));
+  return first?.type === 'application' && swaggerProtobufType.test(first.subtype);
+}
+
+/** The protobuf forms of v3 are not made here; a client that takes nothing else must hear that instead of getting JSON. */
 function refuseProtobuf(request: ApiRequest): void {
   const { accept } = request.headers;
   const text = typeof accept === 'string' ? accept : (accept?.join(',') ?? '');
