@@ -58,6 +58,8 @@ export interface Client {
   serverVersion(options?: CallOptions): Promise<{ major: string; minor: string; gitVersion: string }>;
   /** Whether the present user may do a thing (`SelfSubjectAccessReview`). */
   canI(access: AccessQuery, options?: CallOptions): Promise<{ allowed: boolean; reason: string }>;
+  /** The same cluster as somebody else, such as `system:serviceaccount:shop:deployer`. The server decides whether the present user may. */
+  actingAs(user: string): Client;
   /** Any request, for what has no method here. The answer is parsed JSON. */
   request(request: RawRequest, options?: CallOptions): Promise<unknown>;
 }

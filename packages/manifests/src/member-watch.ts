@@ -6,6 +6,14 @@ import { memberLabel } from './membership.ts';
 /** The keys to reconcile when a member, an object of `kind`, changes. Also told of members that were there before the watch. */
 export type OwnersOf = (event: CacheEvent, kind: Kind) => readonly ObjectKey[];
 
+/** What became of a wish to watch. */
+export interface Following {
+  /** A kind is watched that was not before: what happened to its objects until now was not seen. */
+  readonly isNew: boolean;
+  /** A kind may not be watched: nothing will tell of its objects. */
+  readonly isBlind: boolean;
+}
+
 /** How long changes are collected: a thousand members that are written or deleted at once are a few passes, not a thousand. */
 const collectMs = 200;
 
@@ -37,17 +45,33 @@ export class MemberWatch implements EventSource {
     return isNew;
   }
 
-  /** Watches the kinds of these objects, as far as the server serves them by now. Returns whether one was new. */
+  /** Watches the kinds of these objects, as far as the server serves them by now and this process may watch them. */
   async followKindsOf(
-    client: Pick<Client, 'resolve'>,
+    client: Pick<Client, 'resolve' | 'canI'>,
     objects: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[],
-  ): Promise<boolean> {
+  ): Promise<Following> {
     const wanted = new Map(objects.map((object) => [`${object.apiVersion}/${object.kind}`, object]));
     const kinds = await Promise.all(
       // Who applies the objects says what is wrong with a kind; here it is just not watched yet.
       [...wanted.values()].map(({ apiVersion, kind }) => client.resolve(apiVersion, kind).catch(() => undefined)),
     );
-    return this.follow(kinds.filter((kind) => kind !== undefined));
+    return await this.followAllowed(
+      client,
+      kinds.filter((kind) => kind !== undefined),
+    );
+  }
+
+  /** Watches those of these kinds that this process may watch: it may work for others who may do more than itself. */
+  async followAllowed(client: Pick<Client, 'canI'>, kinds: readonly Kind[]): Promise<Following> {
+    const allowed = await Promise.all(
+      kinds.map(async (kind) => {
+        if (this.#followed.has(kindText(kind))) return true;
+        const answer = await client.canI({ verb: 'watch', group: kind.group, resource: kind.plural });
+        return answer.allowed;
+      }),
+    );
+    const isNew = this.follow(kinds.filter((_kind, index) => allowed[index]));
+    return { isNew, isBlind: allowed.includes(false) };
   }
 
   start(emit: EmitKey, context: EventSourceContext): () => void {

@@ -86,6 +86,19 @@ export const Operand = defineKind({
         },
       ),
     ),
+    serviceAccountName: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+        description:
+          'The ServiceAccount as which everything is done for this Operand: reading sources, applying, pruning, deleting. Default: the operator itself, or what it is told to use.',
+      }),
+    ),
+    serviceAccountNamespace: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        description: 'The namespace of serviceAccountName; required with it.',
+      }),
+    ),
     checkDeploymentHealth: Type.Boolean({
       default: false,
       description: 'Wait until what was applied is healthy, not only until it exists.',

@@ -1,11 +1,79 @@
-import type { OperatorDescription } from '@slipway/runtime';
+import type { PolicyRule } from '@slipway/kube';
+import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipway/runtime';
 
+import { parseAccount, type AccountSettings } from './account.ts';
 import { activeOperandControllers } from './active/controllers.ts';
 import { ActiveOperand, ClusterActiveOperand, Operand } from './api.ts';
 import { operandController } from './operand/controller.ts';
 import { reasons } from './reasons.ts';
 
+const flags: readonly OperatorFlag[] = [
+  {
+    name: 'default-service-account',
+    description: 'NAMESPACE/NAME of the ServiceAccount to act as for Operands that name none',
+    type: 'string',
+  },
+  {
+    name: 'require-service-account',
+    description:
+      'refuse Operands without a ServiceAccount; the operator then needs no rights of its own on what they hold',
+    default: 'false',
+    type: 'boolean',
+  },
+  {
+    name: 'no-cross-namespace-refs',
+    description: 'refuse sources outside the namespace of the ServiceAccount',
+    default: 'false',
+    type: 'boolean',
+  },
+];
+
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+const ownKinds: readonly PolicyRule[] = [
+  {
+    apiGroups: [Operand.group],
+    resources: ['operands', 'clusteractiveoperands', 'activeoperands'],
+    verbs: everything,
+  },
+  {
+    apiGroups: [Operand.group],
+    resources: ['operands/status', 'clusteractiveoperands/status', 'activeoperands/status'],
+    verbs: ['get', 'update', 'patch'],
+  },
+  {
+    apiGroups: [Operand.group],
+    resources: ['operands/finalizers', 'clusteractiveoperands/finalizers', 'activeoperands/finalizers'],
+    verbs: ['update'],
+  },
+];
+
+/** What is needed where every Operand has an account: the accounts hold the rights on what is in the manifests. */
+const impersonating: readonly PolicyRule[] = [
+  ...ownKinds,
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+  // What may stand in the way of an Operand, see operand/obstacles.ts.
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get', 'list', 'watch'] },
+  {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: [
+      'validatingwebhookconfigurations',
+      'mutatingwebhookconfigurations',
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
+    ],
+    verbs: ['get', 'list', 'watch'],
+  },
+];
+
+function settingsFrom({ flags: given }: OperatorSettings): AccountSettings {
+  const account = given['default-service-account'];
+  return {
+    defaultAccount: account ? parseAccount(account) : undefined,
+    requireAccount: given['require-service-account'] === 'true',
+    noCrossNamespaceRefs: given['no-cross-namespace-refs'] === 'true',
+  };
+}
 
 /** The Operand operator, as the command line and the chart see it. */
 export const operandOperator: OperatorDescription = {
@@ -14,25 +82,20 @@ export const operandOperator: OperatorDescription = {
   summary: 'A manifest as an object: install, post-install, revisions and safe pruning.',
   kinds: [Operand, ClusterActiveOperand, ActiveOperand],
   permissions: [
-    {
-      apiGroups: [Operand.group],
-      resources: ['operands', 'clusteractiveoperands', 'activeoperands'],
-      verbs: everything,
-    },
-    {
-      apiGroups: [Operand.group],
-      resources: ['operands/status', 'clusteractiveoperands/status', 'activeoperands/status'],
-      verbs: ['get', 'update', 'patch'],
-    },
-    {
-      apiGroups: [Operand.group],
-      resources: ['operands/finalizers', 'clusteractiveoperands/finalizers', 'activeoperands/finalizers'],
-      verbs: ['update'],
-    },
+    ...ownKinds,
     // Manifests hold anything, so the operator must be able to manage anything; `bind` and `escalate` are for manifests with roles.
     { apiGroups: ['*'], resources: ['*'], verbs: everything },
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'clusterroles'], verbs: ['bind', 'escalate'] },
   ],
+  permissionVariants: [
+    {
+      name: 'impersonate',
+      description:
+        'the small role of an operator that acts as a ServiceAccount for every Operand (--require-service-account)',
+      permissions: () => impersonating,
+    },
+  ],
+  flags,
   examples: [
     {
       name: 'hello-operand',
@@ -41,7 +104,10 @@ export const operandOperator: OperatorDescription = {
     },
   ],
   reasons,
-  controllers: () => [operandController(), ...activeOperandControllers()],
+  controllers(given) {
+    const settings = settingsFrom(given);
+    return [operandController(settings), ...activeOperandControllers(settings)];
+  },
 };
 
 function helloOperand(): string {

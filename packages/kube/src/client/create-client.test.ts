@@ -612,3 +612,19 @@ describe('answers', () => {
     expect(transport.lines).toEqual(['GET /readyz?verbose=true']);
   });
 });
+
+describe('actingAs', () => {
+  test('asks as that user, reads and writes alike, and leaves the client itself as it was', async () => {
+    const { client, transport } = setUp(() => ({ body: named('b') }));
+    const other = client.actingAs('system:serviceaccount:a:deployer');
+    await other.get(ConfigMap, key);
+    await other.apply({ apiVersion: 'v1', kind: 'ConfigMap', ...named('b') });
+    await client.get(ConfigMap, key);
+    expect(transport.requests.map(({ headers }) => headers?.['impersonate-user'])).toEqual([
+      'system:serviceaccount:a:deployer',
+      'system:serviceaccount:a:deployer',
+      undefined,
+    ]);
+    expect(client.actingAs('system:serviceaccount:a:deployer')).toBe(other);
+  });
+});

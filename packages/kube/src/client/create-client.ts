@@ -31,6 +31,7 @@ import { withController } from '../owner-references.ts';
 import { systemRandom, type Random } from '../random.ts';
 import { formatLabelSelector } from '../selectors.ts';
 import type { Transport } from '../transport.ts';
+import { actingTransport } from '../transport/impersonation.ts';
 import { Discovery } from './discovery.ts';
 import { statusPatch, type StatusShape } from './merge-status.ts';
 import { Requester, type ClientInstrument, type Verb } from './requester.ts';
@@ -83,8 +84,12 @@ class TransportClient implements Client {
   readonly #discovery: Discovery;
   readonly #kinds = new Map<string, Kind>();
   readonly #stated: ReadonlySet<Kind>;
+  readonly #options: ClientOptions;
+  readonly #others = new Map<string, TransportClient>();
 
-  constructor(options: ClientOptions) {
+  /** @param discovery of a client of the same cluster: what is served does not depend on who asks */
+  constructor(options: ClientOptions, discovery?: Discovery) {
+    this.#options = options;
     if (!options.fieldManager || options.fieldManager.length > 128)
       throw new TypeError('fieldManager must be 1 to 128 characters long');
     this.#transport = options.transport;
@@ -101,12 +106,14 @@ class TransportClient implements Client {
       instrument: options.instrument,
       maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
     });
-    this.#discovery = new Discovery(
-      (path, accept, signal) =>
-        this.#requester.json({ verb: 'get', operation: `discover ${path}`, method: 'GET', path, accept }, { signal }),
-      this.#clock,
-      options.discoveryIntervalMs ?? 1_000,
-    );
+    this.#discovery =
+      discovery ??
+      new Discovery(
+        (path, accept, signal) =>
+          this.#requester.json({ verb: 'get', operation: `discover ${path}`, method: 'GET', path, accept }, { signal }),
+        this.#clock,
+        options.discoveryIntervalMs ?? 1_000,
+      );
     this.#stated = new Set([...coreKinds, ...(options.kinds ?? [])]);
     for (const kind of this.#stated) this.#learn(kind);
   }
@@ -412,6 +419,15 @@ class TransportClient implements Client {
     )) as { status?: { allowed?: boolean; reason?: string; evaluationError?: string } };
     const { allowed = false, reason, evaluationError } = review.status ?? {};
     return { allowed, reason: reason || evaluationError || '' };
+  }
+
+  actingAs(user: string): Client {
+    const known = this.#others.get(user);
+    if (known) return known;
+    const transport = actingTransport(this.#transport, user);
+    const other = new TransportClient({ ...this.#options, transport }, this.#discovery);
+    this.#others.set(user, other);
+    return other;
   }
 
   request(request: RawRequest, options: CallOptions = {}): Promise<unknown> {

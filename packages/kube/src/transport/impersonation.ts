@@ -1,4 +1,5 @@
 import type { Impersonation } from '../connection.ts';
+import type { Transport, TransportRequest } from '../transport.ts';
 
 /** The request headers that ask the server to act as somebody else. */
 export function impersonationHeaders(impersonate: Impersonation | undefined): Record<string, string | string[]> {
@@ -10,4 +11,17 @@ export function impersonationHeaders(impersonate: Impersonation | undefined): Re
   for (const [key, values] of Object.entries(impersonate.extra ?? {}))
     headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = [...values];
   return headers;
+}
+
+/** A transport whose requests ask the server to act as `user`. */
+export function actingTransport(inner: Transport, user: string): Transport {
+  const acting = (request: TransportRequest): TransportRequest => ({
+    ...request,
+    headers: { ...request.headers, 'impersonate-user': user },
+  });
+  return {
+    send: (request, signal) => inner.send(acting(request), signal),
+    open: (request, handler) => inner.open(acting(request), handler),
+    close: () => inner.close(),
+  };
 }

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { answer, createCertificateAuthority, serve } from '../../test/loopback.ts';
 import type { Credential } from '../connection.ts';
 import type { StreamHandler, Transport } from '../transport.ts';
+import { actingTransport } from './impersonation.ts';
 import { instrumentTransport } from './instrument-transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
@@ -129,6 +130,23 @@ describe('send', () => {
       expect((await transport.send({ method: 'POST', path: '/third', beforeSend })).status).toBe(200);
       expect(arrived).toEqual(['/first', '/third']);
     });
+  });
+
+  test('a request as somebody else carries nothing of whom the connection acts as', async () => {
+    const seen: Record<string, unknown>[] = [];
+    await using server = await serve((request, response) => {
+      seen.push(
+        Object.fromEntries(Object.entries(request.headers).filter(([name]) => name.startsWith('impersonate-'))),
+      );
+      response.end('{}');
+    });
+    const impersonate = { user: 'jane', uid: '7', groups: ['system:masters'], extra: { team: ['a'] } };
+    await closing(undiciTransport({ server: server.url, impersonate }), async (transport) => {
+      await actingTransport(transport, 'system:serviceaccount:shop:deployer').send(get('/'));
+      await transport.send(get('/'));
+    });
+    expect(seen[0]).toEqual({ 'impersonate-user': 'system:serviceaccount:shop:deployer' });
+    expect(seen[1]).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' });
   });
 
   test('an HTTP error is an answer', async () => {

@@ -305,7 +305,8 @@ class UndiciTransport implements Transport {
       accept: 'application/json',
       'user-agent': this.#options.userAgent ?? 'slipway',
       ...request.headers,
-      ...this.#impersonation,
+      // A request that names its user means this one, and none of the groups of the other.
+      ...(request.headers?.['impersonate-user'] === undefined ? this.#impersonation : {}),
     };
     if (credential.authorization) headers['authorization'] = credential.authorization;
     if (this.#options.compression && name === 'requests') headers['accept-encoding'] = 'gzip';

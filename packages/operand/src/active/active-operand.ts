@@ -4,7 +4,7 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
-import type { OwnedMembers } from './owned-members.ts';
+import type { MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type OwnershipProblems, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -15,7 +15,7 @@ import { retryAfterMs } from './retry.ts';
 export async function reconcileActiveOperand(
   context: ReconcileContext,
   key: ObjectKey,
-  known: OwnedMembers,
+  { known, client, isBlind }: MemberView,
 ): Promise<Requeue | undefined> {
   const set = await context.cache.get(ActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
@@ -31,7 +31,7 @@ export async function reconcileActiveOperand(
   }
   if (source.metadata.deletionTimestamp !== undefined) return undefined;
   const members: SetMembers = {
-    client: context.client,
+    client,
     // Whoever may write here may not add to the set.
     live: (source.spec.live ?? []).filter((ref) => ref.namespace === key.namespace),
     owner: memberReferenceTo(source),
@@ -39,7 +39,7 @@ export async function reconcileActiveOperand(
     signal: context.signal,
   };
   const problems = operandOf(source)
-    ? await unownedMembers(members, !isConditionTrue(set, 'Ready'))
+    ? await unownedMembers(members, !isBlind && !isConditionTrue(set, 'Ready'))
     : await ownMembers(members, () => isGoing(context, source));
   return await sayOwned(context, set, problems);
 }
@@ -48,7 +48,7 @@ export async function reconcileActiveOperand(
 async function ownByHand(
   context: ReconcileContext,
   set: DeepReadonly<ActiveOperand>,
-  known: OwnedMembers,
+  known: MemberView['known'],
 ): Promise<OwnershipProblems> {
   const live = set.spec.live ?? [];
   const { namespace } = set.metadata;

@@ -13,7 +13,7 @@ import { ActiveOperand, ClusterActiveOperand, Operand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
-import type { OwnedMembers } from './owned-members.ts';
+import type { MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -21,7 +21,7 @@ import { retryAfterMs } from './retry.ts';
 export async function reconcileClusterActiveOperand(
   context: ReconcileContext,
   key: ObjectKey,
-  known: OwnedMembers,
+  { known, client, isBlind }: MemberView,
 ): Promise<Requeue | undefined> {
   const set = await context.cache.get(ClusterActiveOperand, key);
   if (!set) return undefined;
@@ -42,14 +42,14 @@ export async function reconcileClusterActiveOperand(
   // 2. The owner on every cluster-scoped member.
   const clusterLive = live.filter((ref) => ref.namespace === '');
   const members: SetMembers = {
-    client: context.client,
+    client,
     live: clusterLive,
     owner: memberReferenceTo(asObject(set)),
     known,
     signal: context.signal,
   };
   const problems = operandOf(set)
-    ? await unownedMembers(members, !isConditionTrue(set, 'Ready'))
+    ? await unownedMembers(members, !isBlind && !isConditionTrue(set, 'Ready'))
     : await ownMembers(members, async () => {
         const now = await context.client.get(ClusterActiveOperand, key);
         return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;

@@ -2,7 +2,9 @@ import type { CacheEvent, DeepReadonly, ObjectKey } from '@slipway/kube';
 import { MemberWatch } from '@slipway/manifests';
 import { controller, type Controller, type ReconcileContext } from '@slipway/runtime';
 
-import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
+import { ActiveOperand, ClusterActiveOperand, Operand } from '../api.ts';
+import type { AccountSettings } from '../account.ts';
+import { memberClient, mirrored } from './member-client.ts';
 import { reconcileActiveOperand } from './active-operand.ts';
 import { reconcileClusterActiveOperand } from './cluster-active-operand.ts';
 import type { LiveRef } from '../live-refs.ts';
@@ -10,7 +12,7 @@ import { notStatusAlone } from '../wakes.ts';
 import { OwnedMembers } from './owned-members.ts';
 
 /** The controllers of both kinds of ActiveOperands: woken by the sets themselves, by each other and by members. */
-export function activeOperandControllers(): Controller[] {
+export function activeOperandControllers(settings: AccountSettings = {}): Controller[] {
   const known = new OwnedMembers();
   const clusterMembers = new MemberWatch((event, kind) => {
     if (event.key.namespace) return [];
@@ -29,16 +31,18 @@ export function activeOperandControllers(): Controller[] {
       for: ClusterActiveOperand,
       predicates: [notStatusAlone],
       owns: [ActiveOperand],
+      reads: [Operand],
       sources: [clusterMembers],
       concurrency: 4,
       async reconcile(context, key) {
         const set = await context.cache.get(ClusterActiveOperand, key);
-        await follow(
+        const isBlind = await follow(
           context,
           clusterMembers,
           (set?.spec.live ?? []).filter((ref) => ref.namespace === ''),
         );
-        return await reconcileClusterActiveOperand(context, key, known);
+        const client = await memberClient(context, set, settings);
+        return await reconcileClusterActiveOperand(context, key, { known, client, isBlind });
       },
     }),
     controller({
@@ -50,8 +54,10 @@ export function activeOperandControllers(): Controller[] {
       concurrency: 4,
       async reconcile(context, key) {
         const set = await context.cache.get(ActiveOperand, key);
-        await follow(context, members, set?.spec.live ?? []);
-        return await reconcileActiveOperand(context, key, known);
+        const isBlind = await follow(context, members, set?.spec.live ?? []);
+        const source = await context.cache.get(ClusterActiveOperand, { name: key.name });
+        const client = await memberClient(context, set && mirrored(set, source), settings);
+        return await reconcileActiveOperand(context, key, { known, client, isBlind });
       },
     }),
   ];
@@ -80,10 +86,14 @@ async function follow(
   context: ReconcileContext,
   watch: MemberWatch,
   live: readonly DeepReadonly<LiveRef>[],
-): Promise<void> {
+): Promise<boolean> {
   const wanted = new Map(live.map((ref) => [`${ref.group}/${ref.kind}`, ref]));
   const kinds = await Promise.all(
     [...wanted.values()].map((ref) => context.client.resolveGroupKind(ref.group, ref.kind).catch(() => undefined)),
   );
-  watch.follow(kinds.filter((kind) => kind !== undefined));
+  const followed = await watch.followAllowed(
+    context.client,
+    kinds.filter((kind) => kind !== undefined),
+  );
+  return followed.isBlind;
 }

@@ -1,6 +1,6 @@
-import { ConfigMap, Secret, type CacheEvent, type DeepReadonly } from '@slipway/kube';
+import { ConfigMap, Secret, type DeepReadonly, type Kind } from '@slipway/kube';
 import { AppliedMemo, MemberWatch } from '@slipway/manifests';
-import { controller, type Controller, type ReconcileContext } from '@slipway/runtime';
+import { controller, type Controller, type Watch } from '@slipway/runtime';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { names } from '../names.ts';
@@ -16,37 +16,20 @@ export function operandController(settings: OperandSettings = {}): Controller {
   const changes = new MemberChanges();
   const watch = new MemberWatch((event, kind) => changes.note(event, kind));
   const obstacles = new Obstacles();
-  const sourcesOf =
-    (kind: 'ConfigMap' | 'Secret') =>
-    async (event: CacheEvent, { cache }: { cache: ReconcileContext['cache'] }) => {
-      const operands = await cache.list(Operand);
-      const uses = (operand: DeepReadonly<Operand>) =>
-        operand.spec.steadyStateFrom?.some(
-          (source) =>
-            source.kind === kind && source.name === event.key.name && source.namespace === event.key.namespace,
-        );
-      return operands.filter(uses).map((operand) => ({ name: operand.metadata.name! }));
-    };
+  // With no rights of its own to read sources, the operator looks at them now and then.
+  const sources: readonly Watch[] = settings.requireAccount ? [] : [sourcesOf(ConfigMap), sourcesOf(Secret)];
   return controller({
     name: 'operand',
     for: Operand,
     predicates: [notStatusAlone],
     owns: [ClusterActiveOperand],
-    watches: [
-      {
-        kind: ConfigMap,
-        scope: { view: 'sources', metadataOnly: true, labelSelector: names.sourceLabel },
-        map: sourcesOf('ConfigMap'),
-      },
-      {
-        kind: Secret,
-        scope: { view: 'sources', metadataOnly: true, labelSelector: names.sourceLabel },
-        map: sourcesOf('Secret'),
-      },
-    ],
+    watches: sources,
     sources: [watch, obstacles],
     concurrency: 4,
-    finalize: { finalizer: names.operandFinalizer, run: finalizeOperand },
+    finalize: {
+      finalizer: names.operandFinalizer,
+      run: (context, operand) => finalizeOperand(context, operand, settings),
+    },
     async reconcile(context, key) {
       const seen = await context.cache.get(Operand, key);
       if (!seen) {
@@ -58,4 +41,20 @@ export function operandController(settings: OperandSettings = {}): Controller {
       return await reconcileOperand(context, key, memory, settings);
     },
   });
+}
+
+/** Labelled objects of a kind, as sources of Operands. */
+function sourcesOf(kind: Kind): Watch {
+  return {
+    kind,
+    scope: { view: 'sources', metadataOnly: true, labelSelector: names.sourceLabel },
+    async map({ key }, { cache }) {
+      const operands = await cache.list(Operand);
+      const uses = (operand: DeepReadonly<Operand>) =>
+        operand.spec.steadyStateFrom?.some(
+          (source) => source.kind === kind.kind && source.name === key.name && source.namespace === key.namespace,
+        );
+      return operands.filter(uses).map((operand) => ({ name: operand.metadata.name! }));
+    },
+  };
 }

@@ -9,6 +9,7 @@ import {
 } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
+import { accountOf, clientFor, type AccountSettings } from '../account.ts';
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
 import { fieldManagerOf, operandMembership } from '../names.ts';
@@ -28,6 +29,7 @@ const heldMs = minutes(1);
 export async function finalizeOperand(
   context: ReconcileContext,
   seen: DeepReadonly<Operand>,
+  settings: AccountSettings = {},
 ): Promise<Requeue | undefined> {
   const operand = await context.client.get(Operand, { name: seen.metadata.name! });
   if (!operand || operand.metadata.uid !== seen.metadata.uid) return undefined;
@@ -35,6 +37,8 @@ export async function finalizeOperand(
   if (operand.metadata.finalizers?.includes('orphan')) return requeueAfter(waitMs);
   const run: OperandRun = {
     context,
+    client: clientFor(context.client, accountOf(operand, settings)),
+    accounts: settings,
     operand,
     memo: new AppliedMemo(0),
     members: new MemberKnowledge(),
@@ -65,7 +69,7 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
     if (removed !== 'gone') return requeueAfter(removed === 'wait' ? waitMs : heldMs);
     if (operand.spec.deletionPolicy === 'Orphan') {
       // Before the set goes: afterwards nobody knows what was in it.
-      await releaseMembers({ ...run, client: context.client, entries: set.live.map(toObjectRef) });
+      await releaseMembers({ ...run, signal: context.signal, entries: set.live.map(toObjectRef) });
       await dropKeptSecrets(run, set);
     }
     await context.client.delete(
@@ -104,7 +108,7 @@ async function removeMembers(
 ): Promise<'gone' | 'wait' | 'held'> {
   const own = new Set(sets.map((item) => item.object.metadata.uid));
   const result = await pruneMembers({
-    client: run.context.client,
+    client: run.client,
     entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
     fieldManager: run.fieldManager,
     membership: run.membership,

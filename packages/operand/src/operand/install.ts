@@ -97,7 +97,7 @@ async function apply(
   owners: readonly (Revision | undefined)[],
   preflight: boolean,
 ): Promise<Pass> {
-  const { clock, client, signal } = run.context;
+  const { clock, signal } = run.context;
   const { metadata, spec } = run.operand;
   const configs = withOwners(objects, owners);
   const terms = JSON.stringify([spec.checkDeploymentHealth, spec.healthRules, spec.adoptionPolicy]);
@@ -106,7 +106,7 @@ async function apply(
   const started = clock.now();
   let waveStarted = started;
   const result = await applySet({
-    client,
+    client: run.client,
     objects: configs,
     fieldManager: run.fieldManager,
     membership: run.membership,

@@ -3,6 +3,7 @@ import {
   condition,
   findCondition,
   isConflict,
+  isForbidden,
   isTransient,
   KubeError,
   Secret,
@@ -11,6 +12,7 @@ import {
 } from '@slipway/kube';
 import { groupOf, refKey, refOf, refusalText } from '@slipway/manifests';
 
+import { accountOf } from '../account.ts';
 import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { names } from '../names.ts';
@@ -86,7 +88,7 @@ async function keepInSecrets(
     const bytes = pack(partOf(manifest, namespace));
     for (let piece = 0; piece * largestSecret < bytes.length; piece += 1) {
       const name = `${current.name}-manifest-${version}-${piece}`;
-      await run.context.client.apply(
+      await run.client.apply(
         {
           apiVersion: 'v1',
           kind: 'Secret',
@@ -129,16 +131,30 @@ async function reportNotKept(run: OperandRun, reason: string, why: string): Prom
  */
 export async function dropKeptSecrets(
   run: OperandRun,
-  { name }: Revision,
+  set: Revision,
   stay: readonly DeepReadonly<SecretKey>[] = [],
 ): Promise<void> {
-  const { client, signal } = run.context;
+  const { signal } = run.context;
   const staying = new Set(stay.map((key) => `${key.namespace}/${key.name}`));
-  const labelSelector = { [names.keptManifestLabel]: name };
-  for await (const { metadata, type } of client.list(Secret, { labelSelector, signal })) {
-    if (type !== secretType || staying.has(`${metadata.namespace}/${metadata.name}`)) continue;
-    await client.delete(Secret, { namespace: metadata.namespace!, name: metadata.name! }, { signal });
+  const labelSelector = { [names.keptManifestLabel]: set.name };
+  const account = accountOf(run.operand, run.accounts);
+  for (const namespace of account ? homesOf(set) : [undefined]) {
+    try {
+      for await (const { metadata, type } of run.client.list(Secret, { namespace, labelSelector, signal })) {
+        if (type !== secretType || staying.has(`${metadata.namespace}/${metadata.name}`)) continue;
+        await run.client.delete(Secret, { namespace: metadata.namespace!, name: metadata.name! }, { signal });
+      }
+    } catch (error) {
+      // An account that may not see Secrets somewhere keeps none there.
+      if (!account || !isForbidden(error)) throw error;
+    }
   }
+}
+
+/** The namespaces a set can have copies in, for an account that may not look everywhere. */
+function homesOf({ live, object }: Revision): Set<string> {
+  const kept = object.status?.lastReadyManifest?.secrets ?? [];
+  return new Set([...live, ...kept].map(({ namespace }) => namespace).filter((namespace) => namespace !== ''));
 }
 
 /** The manifest kept with the active set, or `undefined` when there is none or part of it is gone. */
@@ -154,7 +170,7 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
   for (const [namespace, pieces] of Map.groupBy(kept.secrets ?? [], (piece) => piece.namespace)) {
     const bytes: Buffer[] = [];
     for (const piece of pieces) {
-      const data = (await client.get(Secret, { namespace, name: piece.name }, { signal }))?.data?.['manifest'];
+      const data = (await run.client.get(Secret, { namespace, name: piece.name }, { signal }))?.data?.['manifest'];
       if (data === undefined) return undefined;
       bytes.push(Buffer.from(data, 'base64'));
     }

@@ -43,13 +43,13 @@ interface Member {
 
 /** The members that nobody owns once the sets that go are gone. */
 async function membersLeft(run: OperandRun, set: Revision, going: ReadonlySet<string>): Promise<Member[]> {
-  const { client, signal } = run.context;
+  const { signal } = run.context;
   const left: Member[] = [];
   for (const refs of Map.groupBy(set.live, (ref) => `${ref.group}/${ref.kind}`).values()) {
     const kind = await servedKind(run, refs[0]!);
     if (!kind) continue;
     const sought = refs.map((ref) => ({ ref: toObjectRef(ref), kind }));
-    const members = await readMetadata(client, sought, run.membership, { concurrency: 8, signal });
+    const members = await readMetadata(run.client, sought, run.membership, { concurrency: 8, signal });
     for (const { ref } of sought) {
       const metadata = members.get(refKey(ref))?.metadata;
       if (!metadata || metadata.deletionTimestamp !== undefined) continue;
@@ -60,9 +60,9 @@ async function membersLeft(run: OperandRun, set: Revision, going: ReadonlySet<st
 }
 
 async function servedKind(run: OperandRun, ref: { group: string; kind: string }): Promise<Kind | undefined> {
-  const { client, signal } = run.context;
+  const { signal } = run.context;
   try {
-    return await client.resolveGroupKind(ref.group, ref.kind, { signal });
+    return await run.client.resolveGroupKind(ref.group, ref.kind, { signal });
   } catch (error) {
     // A kind that is not served any more has no objects left.
     if (isNotFound(error)) return undefined;
@@ -76,7 +76,7 @@ async function release(run: OperandRun, { ref, kind, metadata }: Member, set: Re
   if (index < 0) return true;
   const path = `/metadata/ownerReferences/${index}`;
   try {
-    await run.context.client.patch(kind, keyOfRef(ref), {
+    await run.client.patch(kind, keyOfRef(ref), {
       type: 'json',
       operations: [
         { op: 'test', path: '/metadata/uid', value: metadata.uid },

@@ -10,6 +10,7 @@ import {
   type ManifestProblem,
 } from '@slipway/manifests';
 
+import { checkAccount } from '../account.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { healthRulesOf } from './health-rules.ts';
 import { readKeptManifest } from './kept-manifest.ts';
@@ -19,6 +20,7 @@ import { installFailed, writeStatus } from './status.ts';
 /** What the Operand asks for. `undefined` when it cannot be used; status says why, and nothing on the cluster is touched. */
 export async function calculateManifest(run: OperandRun): Promise<Manifest | undefined> {
   try {
+    checkAccount(run.operand, run.accounts);
     const manifest = (await lastReadyManifest(run)) ?? (await wantedManifest(run));
     run.health = healthRulesOf(run.operand);
     // Refused here rather than half way: a cycle, a duplicate, a wave that is no number.
@@ -94,10 +96,7 @@ async function readSources(run: OperandRun): Promise<ExternalObjects> {
   for (const [index, source] of sources.entries()) {
     const field = `spec.steadyStateFrom[${index}]`;
     const key = { namespace: source.namespace, name: source.name };
-    const found =
-      source.kind === 'Secret'
-        ? await run.context.client.get(Secret, key)
-        : await run.context.client.get(ConfigMap, key);
+    const found = source.kind === 'Secret' ? await run.client.get(Secret, key) : await run.client.get(ConfigMap, key);
     if (!found)
       throw new ManifestError([
         { source: field, message: `${source.kind} ${source.namespace}/${source.name} does not exist` },

@@ -15,7 +15,7 @@ export async function planOperand(run: OperandRun, manifest: Manifest): Promise<
   const revisions = await readRevisions(run, manifest);
   const active = revisions.byName.get(revisions.ready);
   const plan = await planSet({
-    client: run.context.client,
+    client: run.client,
     // With the references there are now: new ones would show up as changes of every member.
     objects: withOwners(manifest.merged, [active]),
     fieldManager: run.fieldManager,

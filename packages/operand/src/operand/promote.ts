@@ -72,10 +72,10 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
     old.live.map((ref): InventoryEntry => toObjectRef(ref)),
     revisions.refs.map(toObjectRef),
   );
-  if (policy === 'Orphan') await releaseMembers({ ...run, client: run.context.client, entries });
+  if (policy === 'Orphan') await releaseMembers({ ...run, signal: run.context.signal, entries });
   else {
     const result = await pruneMembers({
-      client: run.context.client,
+      client: run.client,
       entries,
       fieldManager: run.fieldManager,
       membership: run.membership,
@@ -140,11 +140,11 @@ export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]
   const { spec, metadata } = run.operand;
   const policy = metadata.deletionTimestamp === undefined ? spec.prunePolicy : spec.deletionPolicy;
   if (policy === 'Orphan') {
-    await releaseMembers({ ...run, client: run.context.client, entries });
+    await releaseMembers({ ...run, signal: run.context.signal, entries });
     return 'gone';
   }
   const result = await pruneMembers({
-    client: run.context.client,
+    client: run.client,
     entries,
     fieldManager: run.fieldManager,
     membership: run.membership,

@@ -2,6 +2,7 @@ import { isConditionTrue, isConflict, isTransient, KubeError, type ObjectKey, mi
 import { refusalText, type AppliedMemo, type MemberWatch } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
+import { accountOf, clientFor, type AccountSettings } from '../account.ts';
 import { Operand } from '../api.ts';
 import { fieldManagerOf, operandMembership } from '../names.ts';
 import { announceSet, createSet } from './announce.ts';
@@ -27,13 +28,15 @@ export interface OperandMemory {
   readonly obstacles: Obstacles;
 }
 
-export interface OperandSettings {
+export interface OperandSettings extends AccountSettings {
   /** Every Operand is looked at again after this time even when nothing seems to have changed, in milliseconds. Default 10 min. */
   readonly resyncMs?: number;
 }
 
 /** How soon to look again at something that is being deleted; its last event usually comes first. */
 const waitMs = seconds(2);
+/** How soon to look again at what no watch tells of. */
+const blindMs = minutes(1);
 /** How soon to look again at what only a person can move; a change of the Operand comes first. */
 const heldMs = minutes(1);
 
@@ -52,6 +55,8 @@ export async function reconcileOperand(
   if (!operand || operand.metadata.deletionTimestamp !== undefined) return undefined;
   const run: OperandRun = {
     context,
+    client: clientFor(context.client, accountOf(operand, settings)),
+    accounts: settings,
     operand,
     memo: memory.memo,
     members: memory.members,
@@ -85,7 +90,8 @@ async function runSteps(
   // 1. Calculate the manifest, and watch what it is about.
   const manifest = await calculateManifest(run);
   if (!manifest) return requeueAfter(heldMs);
-  await watch.followKindsOf(client, manifest.merged);
+  const { isBlind } = await watch.followKindsOf(client, manifest.merged);
+  const resyncMs = isBlind || hasUnseenSources(run) ? blindMs : (settings.resyncMs ?? minutes(10));
   if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest);
 
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
@@ -109,11 +115,11 @@ async function runSteps(
   // 6. Say whether the manifest is installed.
   const outcome = await installSet(run, manifest, revisions, current);
   // Kinds the manifest itself defines can be watched only now; what happened to their objects meanwhile was not seen.
-  const unseen = await watch.followKindsOf(client, manifest.merged);
-  if (unseen) run.members.distrust();
+  const { isNew: unseen } = await watch.followKindsOf(client, manifest.merged);
+  if (unseen || isBlind) run.members.distrust();
   if (outcome !== 'installed') {
     const failed = obstacles.areSettling(clock) ? waitMs : heldMs;
-    const after = { disturbed: waitMs, failed, pending: unseen ? waitMs : (settings.resyncMs ?? minutes(10)) }[outcome];
+    const after = { disturbed: waitMs, failed, pending: unseen || isBlind ? waitMs : resyncMs }[outcome];
     return requeueAfter(Math.min(after, untilDeadline(run)));
   }
 
@@ -122,7 +128,12 @@ async function runSteps(
   // 7. When the set is ready: delete the one before, then make this one the active set.
   const promoted = await promoteSet(run, manifest, revisions, current);
   if (promoted === 'wait' || unseen) return requeueAfter(waitMs);
-  return requeueAfter(promoted === 'held' ? heldMs : (settings.resyncMs ?? minutes(10)));
+  return requeueAfter(promoted === 'held' ? heldMs : resyncMs);
+}
+
+/** An operator that reads nothing with rights of its own does not watch sources either. */
+function hasUnseenSources({ operand, accounts }: OperandRun): boolean {
+  return accounts.requireAccount === true && (operand.spec.steadyStateFrom ?? []).length > 0;
 }
 
 /** What the server refuses for good (a right that is missing, a webhook) shows in status, not only in the log. */

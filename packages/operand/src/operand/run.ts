@@ -1,7 +1,8 @@
-import type { ConditionInput, DeepReadonly, KubeObject } from '@slipway/kube';
+import type { Client, ConditionInput, DeepReadonly, KubeObject } from '@slipway/kube';
 import type { AppliedMemo, HealthRules, Membership } from '@slipway/manifests';
 import type { ReconcileContext } from '@slipway/runtime';
 
+import type { AccountSettings } from '../account.ts';
 import type { Operand } from '../api.ts';
 import type { MemberKnowledge } from './member-changes.ts';
 import type { OperandMetrics } from './metrics.ts';
@@ -9,7 +10,12 @@ import type { Obstacle } from './obstacles.ts';
 
 /** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
 export interface OperandRun {
+  /** Its client is the operator's own: for Operands, their sets and their status. */
   readonly context: ReconcileContext;
+  /** For everything that is done on behalf of the Operand: acts as its account, if it has one. */
+  readonly client: Client;
+  /** The account of the Operand and what it refers to were asked for like this. */
+  readonly accounts: AccountSettings;
   /** Replaced by every status write, so that the next one is checked against it. */
   operand: Operand;
   readonly fieldManager: string;

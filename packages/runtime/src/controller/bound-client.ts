@@ -139,6 +139,10 @@ export class BoundClient implements Client {
     return this.#client.canI(access, this.#with(options));
   }
 
+  actingAs(user: string): Client {
+    return new BoundClient(this.#client.actingAs(user), this.#binding);
+  }
+
   request(request: RawRequest, options?: CallOptions): Promise<unknown> {
     const bound = request.method === 'GET' ? this.#with(options) : this.#toWrite(options);
     return this.#traced(request.method, '', () => this.#client.request(request, bound));

@@ -1,0 +1,261 @@
+import { ConfigMap, isConditionTrue, Secret, type KubeObject, type Transport } from '@slipway/kube';
+import { describe, expect, test } from 'vitest';
+import { onReference, skipped, type TestCluster } from '@slipway/testing';
+
+import { Operand } from '../src/api.ts';
+import { operandOperator } from '../src/operator.ts';
+import {
+  changeTo,
+  configMap,
+  installMessage,
+  operand,
+  operandCluster,
+  operandWithReason,
+  readyOperand,
+  runOperator,
+} from './story.ts';
+
+const tenant = { serviceAccountName: 'deployer', serviceAccountNamespace: 'tenant' };
+const deployer = { kind: 'ServiceAccount', namespace: 'tenant', name: 'deployer' };
+const inTenant = (name: string, data: Record<string, string> = {}) => configMap(name, data, { namespace: 'tenant' });
+
+function role(name: string, resources: readonly string[], verbs: readonly string[]): KubeObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  return [
+    {
+      apiVersion,
+      kind: 'Role',
+      metadata: { namespace: 'tenant', name },
+      rules: [{ apiGroups: [''], resources, verbs }],
+    },
+    {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { namespace: 'tenant', name },
+      subjects: [deployer],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    },
+  ];
+}
+
+const all = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/** A cluster with a tenant whose account may do everything with ConfigMaps of its namespace, and nothing else. */
+async function tenantCluster(): Promise<TestCluster> {
+  return await operandCluster({
+    unshared: true,
+    embedded: { authorization: 'RBAC' },
+    objects: [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant' } },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'tenant', name: 'deployer' } },
+      ...role('config', ['configmaps'], all),
+    ],
+  });
+}
+
+describe('an Operand with a ServiceAccount', () => {
+  test('goes through its whole life with the rights of the account', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    const asked = new Set<string>();
+    await runOperator(cluster, ({ path, headers }, phase) => {
+      if (phase === 'before' && path.includes('/namespaces/tenant/configmaps'))
+        asked.add(headers?.['impersonate-user'] ?? 'the operator');
+    });
+    await client.create(inTenant('source', { all: JSON.stringify(inTenant('c')) }));
+    const source = { kind: 'ConfigMap', namespace: 'tenant', name: 'source' };
+    await client.create(operand('shop', [inTenant('a'), inTenant('b')], { ...tenant, steadyStateFrom: [source] }));
+    await readyOperand(cluster, 'shop');
+    await changeTo(cluster, 'shop', [inTenant('a', { v: '2' })]);
+    await cluster.eventually(
+      'what left the set is pruned',
+      async () => !(await client.get(ConfigMap, { namespace: 'tenant', name: 'b' })),
+    );
+    await readyOperand(cluster, 'shop');
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+    expect(await client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeUndefined();
+    expect(asked).toEqual(new Set(['system:serviceaccount:tenant:deployer']));
+  });
+
+  test('that may not write a member says who may not do what, and touches nothing else', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'tenant', name: 's' } };
+    await client.create(operand('shop', [secret], tenant));
+    const message = installMessage(await operandWithReason(cluster, 'shop', 'Failed'));
+    expect(message).toContain('Secret tenant/s');
+    expect(message).toMatch(
+      /User "system:serviceaccount:tenant:deployer" cannot (get|patch) resource "secrets" in API group "" in the namespace "tenant"/,
+    );
+    expect(message).toContain('allow it with a role');
+    expect(await client.get(Secret, { namespace: 'tenant', name: 's' })).toBeUndefined();
+    for (const object of role('secrets', ['secrets'], all)) await client.create(object);
+    await readyOperand(cluster, 'shop');
+  });
+
+  test('cannot reach what only the operator may: another namespace, another Operand, a source', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    const inner = operand('inner', [configMap('stolen')]) as KubeObject;
+    for (const [name, member] of [
+      ['elsewhere', configMap('stolen')],
+      ['nested', inner],
+    ] as const) {
+      await client.create(operand(name, [member], tenant));
+      expect(installMessage(await operandWithReason(cluster, name, 'Failed'))).toContain('cannot');
+    }
+    const foreign: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'default', name: 'foreign' },
+      stringData: { all: JSON.stringify(inTenant('leaked', { value: 'canary-31' })) },
+    };
+    await client.create(foreign);
+    const source = { kind: 'Secret', namespace: 'default', name: 'foreign' };
+    await client.create(operand('reader', [], { ...tenant, steadyStateFrom: [source] }));
+    const refused = await operandWithReason(cluster, 'reader', 'Failed');
+    expect(installMessage(refused)).toContain('cannot get resource "secrets"');
+    expect(JSON.stringify(refused)).not.toContain('canary-31');
+    expect(await client.get(ConfigMap, { namespace: 'default', name: 'stolen' })).toBeUndefined();
+    expect(await client.get(ConfigMap, { namespace: 'tenant', name: 'leaked' })).toBeUndefined();
+    expect(await client.get(Operand, { name: 'inner' })).toBeUndefined();
+  });
+
+  test('that may see no Secrets can be rolled back, and deleted without its objects, all the same', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    const settings = { ...tenant, onFailure: 'Rollback', deletionPolicy: 'Orphan' };
+    await client.create(operand('shop', [inTenant('a', { v: '1' })], settings));
+    const ready = await cluster.eventually('the manifest is kept', async () => {
+      const found = await readyOperand(cluster, 'shop');
+      return isConditionTrue(found, 'RollbackPossible') ? found : undefined;
+    });
+    expect(ready.metadata.name).toBe('shop');
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+    expect((await client.get(ConfigMap, { namespace: 'tenant', name: 'a' }))?.data).toEqual({ v: '1' });
+  });
+
+  test('needs the namespace of the account', async () => {
+    await using cluster = await tenantCluster();
+    await runOperator(cluster);
+    await cluster.client.create(operand('shop', [inTenant('a')], { serviceAccountName: 'deployer' }));
+    const refused = await operandWithReason(cluster, 'shop', 'InvalidManifest');
+    expect(installMessage(refused)).toContain('spec.serviceAccountNamespace: is required with serviceAccountName');
+    expect(await cluster.client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeUndefined();
+  });
+});
+
+describe('the settings of the operator', () => {
+  const withFlags = (flags: Record<string, string>) => operandOperator.controllers({ flags, env: {} });
+
+  test('--default-service-account is used where an Operand names none', async () => {
+    await using cluster = await tenantCluster();
+    await cluster.run(withFlags({ 'default-service-account': 'tenant/deployer' }));
+    await cluster.client.create(operand('shop', [inTenant('a')]));
+    await readyOperand(cluster, 'shop');
+    await cluster.client.create(operand('other', [configMap('stolen')]));
+    expect(installMessage(await operandWithReason(cluster, 'other', 'Failed'))).toContain(
+      'User "system:serviceaccount:tenant:deployer" cannot',
+    );
+  });
+
+  test('--default-service-account has to be NAMESPACE/NAME', () => {
+    expect(() => withFlags({ 'default-service-account': 'deployer' })).toThrow('must be NAMESPACE/NAME');
+  });
+
+  test('--require-service-account refuses an Operand without one', async () => {
+    await using cluster = await tenantCluster();
+    await cluster.run(withFlags({ 'require-service-account': 'true' }));
+    await cluster.client.create(operand('shop', [inTenant('a')]));
+    const refused = await operandWithReason(cluster, 'shop', 'InvalidManifest');
+    expect(installMessage(refused)).toContain('spec.serviceAccountName: is required by this operator');
+    expect(await cluster.client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeUndefined();
+  });
+
+  test('--no-cross-namespace-refs refuses sources outside the namespace of the account', async () => {
+    await using cluster = await tenantCluster();
+    await cluster.run(withFlags({ 'no-cross-namespace-refs': 'true' }));
+    const source = (namespace: string) => ({
+      steadyStateFrom: [{ kind: 'ConfigMap', namespace, name: 'source' }],
+    });
+    await cluster.client.create(inTenant('source', { all: JSON.stringify(inTenant('a')) }));
+    await cluster.client.create(operand('far', [], { ...tenant, ...source('default') }));
+    expect(installMessage(await operandWithReason(cluster, 'far', 'InvalidManifest'))).toContain(
+      'spec.steadyStateFrom[0].namespace: must be tenant',
+    );
+    await cluster.client.create(operand('homeless', [], source('tenant')));
+    expect(installMessage(await operandWithReason(cluster, 'homeless', 'InvalidManifest'))).toContain(
+      'spec.steadyStateFrom[0].namespace: is refused without serviceAccountName',
+    );
+    await cluster.client.create(operand('near', [], { ...tenant, ...source('tenant') }));
+    await readyOperand(cluster, 'near');
+  });
+});
+
+test.skipIf(
+  skipped(onReference, 'the operator under its small role on the real API server: a user of its own is needed'),
+)('under the small role alone the operator installs, heals, prunes and deletes for the account', async () => {
+  await using cluster = await tenantCluster();
+  const { client } = cluster;
+  const variant = operandOperator.permissionVariants!.find(({ name }) => name === 'impersonate')!;
+  // Leases and events every manager needs.
+  const manager = [
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
+  ];
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  await client.create({
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata: { name: 'small' },
+    rules: [...(await variant.permissions('')), ...manager],
+  });
+  await client.create({
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'small' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'small' }],
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'small' },
+  });
+  const user = { name: 'small', groups: ['system:authenticated'] };
+  const transport: Transport = cluster.embedded!.transportFor({ user });
+  const { manager: running } = await cluster.run(
+    operandOperator.controllers({ flags: { 'require-service-account': 'true' }, env: {} }),
+    { cluster: { transport } },
+  );
+  await client.create(inTenant('source', { all: JSON.stringify(inTenant('fed', { v: '1' })) }));
+  const source = { kind: 'ConfigMap', namespace: 'tenant', name: 'source' };
+  const many = Array.from({ length: 30 }, (_, index) => inTenant(`m${index}`, { v: '1' }));
+  await client.create(operand('shop', many, { ...tenant, steadyStateFrom: [source] }));
+  await readyOperand(cluster, 'shop');
+  const key = (name: string) => ({ namespace: 'tenant', name });
+  // No watch tells of members and sources; they are looked at every minute.
+  await client.delete(ConfigMap, key('m0'));
+  await cluster.eventually('a deleted member is back', () => client.get(ConfigMap, key('m0')), { withinMs: 70_000 });
+  await client.patch(ConfigMap, key('source'), {
+    type: 'merge',
+    body: { data: { all: JSON.stringify(inTenant('fed', { v: '2' })) } },
+  });
+  await cluster.eventually(
+    'a changed source is followed',
+    async () => (await client.get(ConfigMap, key('fed')))?.data?.['v'] === '2',
+    { withinMs: 70_000 },
+  );
+  await changeTo(cluster, 'shop', many.slice(1));
+  await cluster.eventually('a member is pruned', async () => !(await client.get(ConfigMap, key('m0'))));
+  await readyOperand(cluster, 'shop');
+  expect(
+    running
+      .cluster()
+      .cache.status()
+      .filter(({ problem }) => problem !== undefined),
+  ).toEqual([]);
+  await client.delete(Operand, { name: 'shop' });
+  await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+  expect(await client.get(ConfigMap, key('m1'))).toBeUndefined();
+});
