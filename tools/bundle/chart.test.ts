@@ -193,21 +193,21 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
   });
 
   describe('after helm install, the bundle under the account of the chart', () => {
-    let running: ReturnType<Bench['start']>;
+    const running = new Map<string, ReturnType<Bench['start']>>();
 
     beforeAll(async () => {
       await bench.helm('install', 'slipway', chart, '-n', namespace, '--create-namespace', '--set', 'crds.keep=false');
-      const settings = operators.flatMap((operator) =>
-        Object.entries(operator.exampleFlags ?? {}).map(([name, value]) => `--${name}=${value}`),
-      );
-      const names = operators.map((operator) => operator.name);
-      running = bench.start(
-        process.execPath,
-        [bench.slipwayFile, 'run', ...names, '--leader-elect', '--health-port=0', '--metrics-port=0', ...settings],
-        await bench.accountKubeconfig('slipway'),
-      );
-      await running.says('"msg":"leading"');
-      await running.says('"msg":"ready"');
+      for (const { name, exampleFlags = {} } of operators) {
+        const settings = Object.entries(exampleFlags).map(([flag, value]) => `--${name}-${flag}=${value}`);
+        const manager = bench.start(
+          process.execPath,
+          [bench.slipwayFile, 'run', name, '--leader-elect', '--health-port=0', '--metrics-port=0', ...settings],
+          await bench.accountKubeconfig(`slipway-${name}`),
+        );
+        running.set(name, manager);
+        await manager.says('"msg":"leading"');
+        await manager.says('"msg":"ready"');
+      }
     }, 60_000);
 
     const examples = operators.flatMap((operator) =>
@@ -231,7 +231,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
           object.metadata.namespace ?? 'default',
         ];
         await bench.kubectl('wait', '--for=condition=Ready', '--timeout=90s', ...args).catch((error: unknown) => {
-          throw new Error(`${String(error)}\n${running.text.err}`);
+          throw new Error(`${String(error)}\n${running.get(operator.name)!.text.err}`);
         });
       }
       const installed = await bench.everything();
@@ -246,11 +246,12 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
     });
 
     test('nothing was forbidden, and SIGTERM ends it with 0', async () => {
-      const ended = running.done;
-      running.child.kill('SIGTERM');
-      await ended;
-      expect(running.child.exitCode).toBe(0);
-      expect(running.text.err).not.toMatch(/forbidden/i);
+      for (const { child, done, text } of running.values()) {
+        child.kill('SIGTERM');
+        await done;
+        expect(child.exitCode).toBe(0);
+        expect(text.err).not.toMatch(/forbidden/i);
+      }
     });
   });
 
@@ -268,7 +269,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
 
   test('the plain manifests are accepted', async () => {
     const applied = await bench.kubectl('apply', '-k', join(root, 'deploy', 'kustomize'), '--dry-run=server');
-    expect(applied).toContain('deployment.apps/slipway');
+    for (const operator of operators) expect(applied).toContain(`deployment.apps/slipway-${operator.name}`);
   });
 
   test('after helm uninstall, slipway install and uninstall leave nothing', async () => {

@@ -6,20 +6,31 @@
 {{- end -}}
 {{- end -}}
 
+{{/* What belongs to one operator gets a dict: `root` is the chart's own scope, `operator` a name. */}}
+{{- define "slipway.workloadName" -}}
+{{- printf "%s-%s" (include "slipway.fullname" .root) .operator -}}
+{{- end -}}
+
 {{- define "slipway.selectorLabels" -}}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: {{ .operator }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/name: slipway
 {{- end -}}
 
 {{- define "slipway.labels" -}}
 {{ include "slipway.selectorLabels" . }}
+{{ include "slipway.releaseLabels" .root }}
+{{- end -}}
+
+{{- define "slipway.releaseLabels" -}}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "slipway.serviceAccountName" -}}
-{{- .Values.serviceAccount.name | default (ternary (include "slipway.fullname" .) "default" .Values.serviceAccount.create) -}}
+{{- $own := ternary (include "slipway.workloadName" .) "default" .root.Values.serviceAccount.create -}}
+{{- get .root.Values.serviceAccount.names .operator | default $own -}}
 {{- end -}}
 
 {{- define "slipway.image" -}}
@@ -32,10 +43,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* The chosen operators, separated by commas. Known are those with permissions in files/rbac. */}}
+{{/* The chosen operators, separated by commas. Known are those in files/operators. */}}
 {{- define "slipway.operators" -}}
 {{- $known := list -}}
-{{- range $path, $_ := .Files.Glob "files/rbac/*.yaml" -}}
+{{- range $path, $_ := .Files.Glob "files/operators/*.yaml" -}}
 {{- $known = append $known (trimSuffix ".yaml" (base $path)) -}}
 {{- end -}}
 {{- $chosen := .Values.operators | default $known -}}

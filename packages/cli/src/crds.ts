@@ -18,7 +18,7 @@ const establishedPollMs = 50;
 /** Servers need a second or two. */
 const establishedWithinMs = 30_000;
 
-/** Applies the definitions and waits until the server serves them. */
+/** Applies the definitions, waits until the server serves them, and applies the policies that go with them. */
 export async function installCrds(
   client: Client,
   operators: readonly OperatorDescription[],
@@ -41,6 +41,8 @@ export async function installCrds(
     }
   };
   await Promise.all(operators.flatMap((operator) => operator.kinds).map(install));
+  for (const policy of operators.flatMap((operator) => operator.policies ?? []))
+    await client.apply(policy, { fieldManager: 'slipway', signal });
 }
 
 function notServed(name: string, why: string): CommandError {

@@ -1,4 +1,4 @@
-export { installObjects, workloadObjects, type InstallOptions } from './install-objects.ts';
+export { installObjects, type InstallOptions } from './install-objects.ts';
 export { findCommands, findOperators, findPackages, inOrder, type SlipwayPackage } from './packages.ts';
 export { rbacObjects, type RbacOptions } from './permissions.ts';
 export { runSlipway } from './program.ts';

@@ -1,4 +1,5 @@
-import { toCustomResourceDefinition, type KubeObject } from '@slipway/kube';
+import { createHash } from 'node:crypto';
+import { toCustomResourceDefinition, yamlText, type KubeObject } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
 import { rbacObjects } from './permissions.ts';
@@ -9,43 +10,85 @@ export interface InstallOptions {
   readonly namespace?: string;
   /** Default `slipway:<version>`. */
   readonly image?: string;
-  /** Default 2: one leads, one stands by. */
+  /** Pods of each operator. Default 2: one leads, one stands by. */
   readonly replicas?: number;
+  /** What the pods of an operator are told. Default: nothing. */
+  readonly settingsOf?: (operator: OperatorDescription) => PodSettings;
+  /** A ConfigMap somebody else makes, whose `config.yaml` all pods read. Default: one is made where there are settings. */
+  readonly configMap?: string;
+}
+
+/** What the pods of an operator are told. */
+export interface PodSettings {
+  /** Flags of `slipway run` and of the operator, by name; they reach the pods as a file. */
+  readonly config: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export const defaultNamespace = 'slipway-system';
+/** The label that says which operator an object of the installation is for. */
+export const componentLabel = 'app.kubernetes.io/component';
+export const settingsFile = 'config.yaml';
+
 const name = 'slipway';
 const metricsPort = 8080;
 const healthPort = 8081;
+const webhookPort = 9443;
+const settingsFolder = '/etc/slipway';
+const noSettings: PodSettings = { config: {}, env: {} };
 
-/** Everything that makes Slipway run on a cluster. `slipway install` applies it, `deploy/kustomize` holds it as files, the chart renders the same. */
+/** What the objects of an operator are called. */
+export function workloadName(operator: Pick<OperatorDescription, 'name'>): string {
+  return `${name}-${operator.name}`;
+}
+
+/**
+ * Everything that makes Slipway run on a cluster: a namespace, and for each operator its definitions, an account with its
+ * permissions alone, and the pods that use it. `slipway install` applies it, `deploy/kustomize` holds it as files, the chart
+ * renders the same.
+ */
 export function installObjects(operators: readonly OperatorDescription[], options: InstallOptions): KubeObject[] {
-  const { namespace = defaultNamespace } = options;
-  const labels = labelsOf(options.version);
+  const { namespace = defaultNamespace, version } = options;
   return [
-    namespaceObject(namespace, labels),
+    namespaceObject(namespace, { ...commonLabels, [versionLabel]: version }),
     ...operators.flatMap((operator) => operator.kinds).map((kind) => toCustomResourceDefinition(kind)),
-    ...rbacObjects(operators, { name, namespace, labels }),
-    ...workloadObjects(operators, options),
+    ...operators.flatMap((operator) => operator.policies ?? []),
+    ...rbacObjects(operators, { name, namespace, labelsOf: (operator) => labelsOf(operator, version) }),
+    ...operators.flatMap((operator) => workloadObjects(operator, options)),
   ];
 }
 
-/** The part of it that runs: Deployment, Service, PodDisruptionBudget, NetworkPolicy. */
-export function workloadObjects(operators: readonly OperatorDescription[], options: InstallOptions): KubeObject[] {
-  const { namespace = defaultNamespace } = options;
-  const metadata = () => ({ name, namespace, labels: labelsOf(options.version) });
+/** The part of it that runs. */
+function workloadObjects(operator: OperatorDescription, options: InstallOptions): KubeObject[] {
+  const { namespace = defaultNamespace, settingsOf = () => noSettings } = options;
+  const called = workloadName(operator);
+  const selector = selectorOf(operator);
+  const metadata = (suffix = '') => ({
+    name: `${called}${suffix}`,
+    namespace,
+    labels: labelsOf(operator, options.version),
+  });
+  const settings = settingsOf(operator);
+  const ownConfig = options.configMap === undefined && Object.keys(settings.config).length > 0;
+  const configText = yamlText(settings.config);
+  const service = (suffix: string, port: number, target: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadata(suffix),
+    spec: { type: 'ClusterIP', selector, ports: [{ name: target, port, protocol: 'TCP', targetPort: target }] },
+  });
   return [
-    deployment(operators, options, metadata()),
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { ...metadata(), name: `${name}-metrics` },
-      spec: {
-        type: 'ClusterIP',
-        selector,
-        ports: [{ name: 'metrics', port: metricsPort, protocol: 'TCP', targetPort: 'metrics' }],
-      },
-    },
+    ...(ownConfig
+      ? [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('-config'), data: { [settingsFile]: configText } }]
+      : []),
+    deployment(operator, options, {
+      metadata: metadata(),
+      env: settings.env,
+      configMap: options.configMap ?? (ownConfig ? `${called}-config` : undefined),
+      ...(ownConfig ? { digest: createHash('sha256').update(configText).digest('hex') } : {}),
+    }),
+    service('-metrics', metricsPort, 'metrics'),
+    ...(servesWebhooks(operator) ? [service('-webhook', 443, 'webhooks')] : []),
     {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
@@ -59,37 +102,27 @@ export function workloadObjects(operators: readonly OperatorDescription[], optio
       spec: {
         podSelector: { matchLabels: selector },
         policyTypes: ['Ingress', 'Egress'],
-        ingress: [
-          {
-            ports: [
-              { port: 'metrics', protocol: 'TCP' },
-              { port: 'health', protocol: 'TCP' },
-            ],
-          },
-        ],
-        egress: [
-          {
-            ports: [
-              { port: 53, protocol: 'UDP' },
-              { port: 53, protocol: 'TCP' },
-            ],
-          },
-          {
-            ports: [
-              { port: 443, protocol: 'TCP' },
-              { port: 6443, protocol: 'TCP' },
-            ],
-          },
-        ],
+        ingress: ingress(operator),
+        egress,
       },
     },
   ];
 }
 
-const selector = { 'app.kubernetes.io/instance': name, 'app.kubernetes.io/name': name };
+/** Whether its pods answer the API server. */
+export function servesWebhooks(operator: OperatorDescription): boolean {
+  return (operator.webhooks ?? []).length > 0;
+}
 
-function labelsOf(version: string): Record<string, string> {
-  return { ...selector, 'app.kubernetes.io/version': version };
+const versionLabel = 'app.kubernetes.io/version';
+const commonLabels = { 'app.kubernetes.io/instance': name, 'app.kubernetes.io/name': name };
+
+function selectorOf(operator: OperatorDescription): Record<string, string> {
+  return { [componentLabel]: operator.name, ...commonLabels };
+}
+
+function labelsOf(operator: OperatorDescription, version: string): Record<string, string> {
+  return { ...selectorOf(operator), [versionLabel]: version };
 }
 
 /** Only what the pods need may run in the namespace, and they need nothing special. */
@@ -101,12 +134,49 @@ function namespaceObject(namespace: string, labels: Record<string, string>): Kub
   };
 }
 
+/** Who reads metrics is named. Probes come from the pod's own node, which no policy keeps out; the API server has no label to name it by. */
+function ingress(operator: OperatorDescription): object[] {
+  return [
+    {
+      from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      ports: [{ port: 'metrics', protocol: 'TCP' }],
+    },
+    ...(servesWebhooks(operator) ? [{ ports: [{ port: 'webhooks', protocol: 'TCP' }] }] : []),
+  ];
+}
+
+const egress = [
+  {
+    ports: [
+      { port: 53, protocol: 'UDP' },
+      { port: 53, protocol: 'TCP' },
+    ],
+  },
+  {
+    ports: [
+      { port: 443, protocol: 'TCP' },
+      { port: 6443, protocol: 'TCP' },
+    ],
+  },
+];
+
+interface PodOptions {
+  readonly metadata: KubeObject['metadata'];
+  readonly env: PodSettings['env'];
+  /** Mounted as the settings file. */
+  readonly configMap: string | undefined;
+  /** Of its content: other settings make other pods. */
+  readonly digest?: string;
+}
+
 function deployment(
-  operators: readonly OperatorDescription[],
+  operator: OperatorDescription,
   options: InstallOptions,
-  metadata: KubeObject['metadata'],
+  { metadata, env, configMap, digest }: PodOptions,
 ): KubeObject {
+  const selector = selectorOf(operator);
   const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
+  const called = workloadName(operator);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -115,9 +185,12 @@ function deployment(
       replicas: options.replicas ?? 2,
       selector: { matchLabels: selector },
       template: {
-        metadata: { labels: labelsOf(options.version) },
+        metadata: {
+          labels: labelsOf(operator, options.version),
+          ...(digest === undefined ? {} : { annotations: { 'checksum/config': digest } }),
+        },
         spec: {
-          serviceAccountName: name,
+          serviceAccountName: called,
           // Reconciliations get 30 seconds to end, then the process goes.
           terminationGracePeriodSeconds: 40,
           securityContext: {
@@ -142,14 +215,22 @@ function deployment(
               imagePullPolicy: 'IfNotPresent',
               args: [
                 'run',
-                ...operators.map((operator) => operator.name),
+                operator.name,
                 '--leader-elect',
                 `--health-port=${healthPort}`,
                 `--metrics-port=${metricsPort}`,
+                ...(servesWebhooks(operator) ? [`--webhook-service=${called}-webhook`] : []),
+                ...(configMap === undefined ? [] : [`--config=${settingsFolder}/${settingsFile}`]),
               ],
+              ...(Object.keys(env).length === 0
+                ? {}
+                : { env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })) }),
               ports: [
                 { name: 'metrics', containerPort: metricsPort, protocol: 'TCP' },
                 { name: 'health', containerPort: healthPort, protocol: 'TCP' },
+                ...(servesWebhooks(operator)
+                  ? [{ name: 'webhooks', containerPort: webhookPort, protocol: 'TCP' }]
+                  : []),
               ],
               livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 20 },
               readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
@@ -159,8 +240,12 @@ function deployment(
                 capabilities: { drop: ['ALL'] },
                 readOnlyRootFilesystem: true,
               },
+              ...(configMap === undefined
+                ? {}
+                : { volumeMounts: [{ name: 'config', mountPath: settingsFolder, readOnly: true }] }),
             },
           ],
+          ...(configMap === undefined ? {} : { volumes: [{ name: 'config', configMap: { name: configMap } }] }),
         },
       },
     },

@@ -76,18 +76,27 @@ function named(full: string, bare: string | undefined): string[] {
   return bare === undefined ? [full] : [full, bare];
 }
 
-/** What an operator is given: its flags as text. */
-export function settingsFor(
+/** What somebody said about an operator's flags, as text. */
+export function givenSettings(
   operator: OperatorDescription,
   options: readonly OperatorOption<OperatorFlag>[],
   valueOf: (option: Option) => unknown,
-  env: OperatorSettings['env'],
-): OperatorSettings {
-  const flags: Record<string, string | undefined> = {};
+): Record<string, string> {
+  const flags: Record<string, string> = {};
   for (const { operator: owner, flag, option } of options) {
-    if (owner !== operator) continue;
-    const value = valueOf(option) ?? flag.default;
+    const value = owner === operator ? valueOf(option) : undefined;
     if (value !== undefined) flags[flag.name] = String(value);
   }
-  return { flags, env };
+  return flags;
+}
+
+/** Those, and the defaults of what nobody said. */
+export function withDefaults(
+  operator: OperatorDescription,
+  given: Readonly<Record<string, string>>,
+): OperatorSettings['flags'] {
+  const defaults = (operator.flags ?? []).flatMap((flag) =>
+    flag.default === undefined ? [] : [[flag.name, flag.default] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...given };
 }

@@ -1,48 +1,84 @@
 import type { KubeObject, PolicyRule } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
-/** What every manager needs in its own namespace, whichever operators it runs: the lease it leads by. */
-export const leaseRules: readonly PolicyRule[] = [
+/** What every manager needs in its own namespace, whichever operator it runs: the lease it leads by. */
+const leaseRules: readonly PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
 /** What every manager needs everywhere: events about what it does. */
-export const eventRules: readonly PolicyRule[] = [
+const eventRules: readonly PolicyRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'update', 'patch'] },
 ];
 
+/** What serving webhooks needs in the manager's namespace: the Secret with the certificate. */
+const certificateRules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'update', 'patch'] },
+];
+
+/** What registering webhooks needs everywhere. */
+const registrationRules: readonly PolicyRule[] = [
+  {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+    verbs: ['get', 'create', 'patch'],
+  },
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get', 'patch'] },
+];
+
+/** What the manager of an operator needs besides the operator's own permissions. */
+export function managerRules(operator: OperatorDescription): { namespace: PolicyRule[]; cluster: PolicyRule[] } {
+  const serves = (operator.webhooks ?? []).length > 0;
+  return {
+    namespace: [...leaseRules, ...(serves ? certificateRules : [])],
+    cluster: [...eventRules, ...(serves ? registrationRules : [])],
+  };
+}
+
 export interface RbacOptions {
-  /** Name of the ServiceAccount, and how the roles' names begin. Default `slipway`. */
+  /** How the names begin. Default `slipway`. */
   readonly name?: string;
-  /** Where the ServiceAccount is. Default `slipway-system`. */
+  /** Where the ServiceAccounts are. Default `slipway-system`. */
   readonly namespace?: string;
-  /** On every object. Default: `app.kubernetes.io/name: slipway`. */
-  readonly labels?: Readonly<Record<string, string>>;
+  /** On the objects of an operator. Default: `app.kubernetes.io/name: slipway`. */
+  readonly labelsOf?: (operator: OperatorDescription) => Readonly<Record<string, string>>;
 }
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** The exact permissions of the chosen operators: ServiceAccount, one ClusterRole per operator, bindings. */
+/** The exact permissions of the chosen operators: for each a ServiceAccount of its own, its roles and their bindings. */
 export function rbacObjects(operators: readonly OperatorDescription[], options: RbacOptions = {}): KubeObject[] {
-  const { name = 'slipway', namespace = 'slipway-system', labels = { 'app.kubernetes.io/name': 'slipway' } } = options;
-  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  const role = (kind: 'Role' | 'ClusterRole', called: string, rules: readonly PolicyRule[]): KubeObject[] => {
-    const metadata = { name: called, ...(kind === 'Role' ? { namespace } : {}), labels: { ...labels } };
+  const { labelsOf = () => ({ 'app.kubernetes.io/name': 'slipway' }) } = options;
+  const { name = 'slipway', namespace = 'slipway-system' } = options;
+  return operators.flatMap((operator) => {
+    const account = `${name}-${operator.name}`;
+    const role = (kind: 'Role' | 'ClusterRole', called: string, rules: readonly PolicyRule[]): KubeObject[] => {
+      const metadata = () => ({
+        name: called,
+        ...(kind === 'Role' ? { namespace } : {}),
+        labels: { ...labelsOf(operator) },
+      });
+      return [
+        { apiVersion: `${rbac}/v1`, kind, metadata: metadata(), rules },
+        {
+          apiVersion: `${rbac}/v1`,
+          kind: `${kind}Binding`,
+          metadata: metadata(),
+          roleRef: { apiGroup: rbac, kind, name: called },
+          subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+        },
+      ];
+    };
+    const manager = managerRules(operator);
     return [
-      { apiVersion: `${rbac}/v1`, kind, metadata, rules },
       {
-        apiVersion: `${rbac}/v1`,
-        kind: `${kind}Binding`,
-        metadata: { ...metadata, labels: { ...labels } },
-        roleRef: { apiGroup: rbac, kind, name: called },
-        subjects,
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: account, namespace, labels: { ...labelsOf(operator) } },
       },
+      ...role('Role', `${account}-manager`, manager.namespace),
+      ...role('ClusterRole', `${account}-manager`, manager.cluster),
+      ...role('ClusterRole', account, operator.permissions),
     ];
-  };
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels: { ...labels } } },
-    ...role('Role', `${name}-leader-election`, leaseRules),
-    ...role('ClusterRole', `${name}-events`, eventRules),
-    ...operators.flatMap((operator) => role('ClusterRole', `${name}-${operator.name}`, operator.permissions)),
-  ];
+  });
 }

@@ -11,7 +11,7 @@ import { Argument, Command, CommanderError, type Option } from 'commander';
 
 import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
 import { connectCluster } from './connect-command.ts';
-import { settingOptions, settingsFor, variantOptions, type OperatorOption } from './operator-flags.ts';
+import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators } from './operators.ts';
 import {
   namedOperators,
@@ -154,9 +154,11 @@ class Assembly {
       const option = options.get(name);
       return option && valueOf(option);
     };
+    const givenTo = (operator: OperatorDescription) => givenSettings(operator, settings, valueOf);
     return {
       terminal,
       version,
+      file: this.#sources.file,
       args: command.args,
       flags: flagValues(declared.flags ?? {}, named),
       verbose: named('verbose') === true,
@@ -171,7 +173,8 @@ class Assembly {
         return {
           operators: chooseOperators(await this.#loadOperators(), names),
           named: names.length > 0,
-          settingsOf: (operator) => settingsFor(operator, settings, valueOf, terminal.env),
+          givenTo,
+          settingsOf: (operator) => ({ flags: withDefaults(operator, givenTo(operator)), env: terminal.env }),
           inForce: this.#inForce,
         };
       },

@@ -2,7 +2,7 @@ import type { Command, CommandContext, CommandFlags, Terminal } from '@slipway/k
 import type { OperatorDescription, OperatorSettings, PermissionVariant } from '@slipway/runtime';
 import type { Command as CommanderCommand } from 'commander';
 
-import type { Setting } from './settings.ts';
+import type { Setting, SettingsFile } from './settings.ts';
 
 /** What there is to call: the process finds it, the bundle has it built in, a test chooses it. */
 export interface Installation {
@@ -35,6 +35,8 @@ export interface SlipwayContext<F extends CommandFlags = CommandFlags> extends C
   readonly operators: () => Promise<readonly OperatorDescription[]>;
   /** Those that are meant, with their settings. */
   readonly choice: () => Promise<OperatorChoice>;
+  /** What the file of `--config` says, by flag name. */
+  readonly file: SettingsFile;
   /** Permission variants that were asked for. */
   readonly variants: readonly ChosenVariant[];
   /** Every command with every flag, for who writes about them. */
@@ -54,6 +56,8 @@ export interface OperatorChoice {
   readonly named: boolean;
   /** An operator's own flags. */
   readonly settingsOf: (operator: OperatorDescription) => OperatorSettings;
+  /** What somebody said about an operator's flags, by flag name: no defaults. */
+  readonly givenTo: (operator: OperatorDescription) => Readonly<Record<string, string>>;
   /** Everything in force, for `--verbose`. */
   readonly inForce: readonly Setting[];
 }

@@ -1,9 +1,10 @@
-import { Lease } from '@slipway/kube';
+import { Lease, ValidatingWebhookConfiguration } from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
+import { validatingWebhook } from '@slipway/runtime';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { findCommands } from '../src/packages.ts';
+import { findCommands, findPackages } from '../src/packages.ts';
 import { commandLine } from '../src/program.ts';
 import { Call, call, servedCluster, terminalFor, type ServedCluster } from './kit.ts';
 
@@ -19,10 +20,13 @@ const object = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace:
 
 /** Without what the operator adds: each of its flags is the operator's to test. */
 const operators = [{ ...operandOperator, flags: [], permissionVariants: [] }];
+/** The commands of this package and of the operator; others are for the packages that bring them to test. */
+const looked = (await findPackages()).filter(({ name }) => name === '@slipway/cli' || name === '@slipway/operand');
+const names = new Set(looked.flatMap(({ commands }) => commands.map(({ name }) => name)));
 const { commands: table } = await commandLine({
   terminal: terminalFor(),
   version: '9.9.9',
-  commands: await findCommands(),
+  commands: (await findCommands()).filter(({ name }) => names.has(name)),
   operators: async () => operators,
 });
 const flagsOf = (command: Command) => command.options.map((option) => option.long!);
@@ -52,6 +56,21 @@ const run = (pattern: RegExp, ...argv: string[]) =>
   until(pattern, 'run', '--install-crds', '--kubeconfig', cluster.kubeconfig, ...argv);
 const print = async (...argv: string[]) => (await at('install', '--print', ...argv)).out;
 
+/** Runs an operator with a webhook until it is served. */
+async function served(...flags: string[]): Promise<void> {
+  const webhook = validatingWebhook({ name: 'a.webhooks.example.com', kind: Lease, validate: () => undefined });
+  const argv = ['run', '--install-crds', '--kubeconfig', cluster.kubeconfig, '--webhook-port', '0', ...flags];
+  const running = new Call(argv, { operators: [{ ...operandOperator, webhooks: [webhook] }] });
+  await running.says(/"ports":\{"webhooks":\d+\}/);
+  expect(await running.stop()).toBe(0);
+}
+
+async function registered(): Promise<unknown> {
+  const found = await cluster.client.get(ValidatingWebhookConfiguration, { name: 'slipway-operand' });
+  await cluster.client.delete(ValidatingWebhookConfiguration, { name: 'slipway-operand' });
+  return found?.webhooks?.[0]?.clientConfig;
+}
+
 /** The output each flag is there for. */
 const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   'up --port': () => until(/is up: Operand on https:\/\/127\.0\.0\.1:(?!16443)\d+\n/, 'up', '--port', '0'),
@@ -67,10 +86,20 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   'run --leader-elect': () => run(/"msg":"leading"/, '--leader-elect'),
   'run --leader-election-namespace': async () => {
     await run(/"msg":"leading"/, '--leader-elect', '--leader-election-namespace', 'kube-system');
-    expect(await cluster.client.get(Lease, { namespace: 'kube-system', name: 'slipway' })).toBeDefined();
+    expect(await cluster.client.get(Lease, { namespace: 'kube-system', name: 'slipway-operand' })).toBeDefined();
   },
   'run --health-port': () => run(/"ports":\{"health":\d+\}/, '--health-port', '0'),
   'run --metrics-port': () => run(/"ports":\{"metrics":\d+\}/, '--metrics-port', '0'),
+  'run --webhook-service': async () => {
+    // Nobody routes to the Service here; that it is registered is what the flag is for.
+    await served('--webhook-service', 'there/hooks');
+    expect(await registered()).toMatchObject({ service: { namespace: 'there', name: 'hooks' } });
+  },
+  'run --webhook-url': async () => {
+    await served('--webhook-url', 'https://127.0.0.1:1');
+    expect(await registered()).toMatchObject({ url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:1\//) as unknown });
+  },
+  'run --webhook-port': () => served('--webhook-url', 'https://127.0.0.1:1'),
   'run --log-level': async () => {
     const running = new Call(['run', '--kubeconfig', cluster.kubeconfig, '--log-level', 'debug', '--install-crds']);
     await running.says(/"msg":"ready"/);
@@ -103,6 +132,18 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     const { out } = await call(['install', '--no-wait', '--kubeconfig', idle.kubeconfig]);
     expect(out).toMatch(/installed; slipway status/);
   },
+  'install --set': async () => expect(await print('--set', 'log-level=debug')).toContain('log-level: debug\n'),
+  'install --env': async () => expect(await print('--env', 'A=b')).toMatch(/env:\n +- name: A\n +value: b\n/),
+  'install --remove': async () =>
+    expect((await on('install', '--remove', 'nobody')).err).toContain("no operator 'nobody'"),
+  'install --force': async () => {
+    await using installed = await servedCluster();
+    await call(['install', '--no-wait', '--kubeconfig', installed.kubeconfig]);
+    await installed.client.create({ ...operandOf('gone'), spec: {} });
+    const { out } = await call(['install', '--remove', 'operand', '--force', '--kubeconfig', installed.kubeconfig]);
+    expect(out).toContain('  deleted    Operand gone\n');
+  },
+  'install --adopt': async () => expect((await on('install', '--no-wait', '--adopt')).out).not.toContain('adopted'),
   'install --print': async () => expect(await print()).toContain('kind: Deployment\n'),
   'uninstall --kubeconfig': async () => {
     await using empty = await servedCluster({ controllers: 'none' });

@@ -1,13 +1,24 @@
-import { Deployment, Namespace, ServiceAccount, CustomResourceDefinition } from '@slipway/kube';
+import {
+  ClusterRole,
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Namespace,
+  ServiceAccount,
+  toCustomResourceDefinition,
+} from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
 import { parseManifests } from '@slipway/manifests';
+import type { OperatorDescription } from '@slipway/runtime';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
+import { installMembership } from '../src/installed-set.ts';
 import { Call, call, servedCluster, type ServedCluster } from './kit.ts';
 
 const on = (cluster: ServedCluster, command: string, ...flags: string[]) =>
   call([command, '--kubeconfig', cluster.kubeconfig, ...flags]);
-const deploymentKey = { namespace: 'slipway-system', name: 'slipway' };
+const deploymentKey = { namespace: 'slipway-system', name: 'slipway-operand' };
 const firstDefinition = `${operandOperator.kinds[0]!.plural}.${operandOperator.kinds[0]!.group}`;
 
 describe('install', () => {
@@ -19,7 +30,7 @@ describe('install', () => {
     expect(first.out).toMatch(/^installing operand in namespace slipway-system \(/);
     expect(first.out).toContain('  created    Namespace slipway-system\n');
     expect(first.out).toContain(`  created    CustomResourceDefinition.apiextensions.k8s.io ${firstDefinition}\n`);
-    expect(first.out).toContain('  created    Deployment.apps slipway-system/slipway\n');
+    expect(first.out).toContain('  created    Deployment.apps slipway-system/slipway-operand\n');
     expect(first.out).toMatch(/ {2}waiting for /);
     expect(first.out).toContain('installed; slipway status shows what it manages\n');
     const deployment = await cluster.client.get(Deployment, deploymentKey);
@@ -48,29 +59,28 @@ describe('install', () => {
     expect((await on(cluster, 'install', '--namespace', 'default')).code).toBe(0);
     expect((await on(cluster, 'uninstall')).code).toBe(0);
     expect(await cluster.client.get(Namespace, { name: 'default' })).toMatchObject({ status: { phase: 'Active' } });
-    expect(await cluster.client.get(ServiceAccount, { namespace: 'default', name: 'slipway' })).toBeUndefined();
+    expect(await cluster.client.get(ServiceAccount, { namespace: 'default', name: 'slipway-operand' })).toBeUndefined();
   });
 
-  test('with other operators it takes off the roles of those that left, and keeps their definitions', async () => {
+  test('another namespace than the one it is in is refused with what to do; without --namespace it stays there', async () => {
     await using cluster = await servedCluster();
-    const second = { ...operandOperator, name: 'second', kinds: [] };
-    const operators = [operandOperator, second];
-    const install = (...names: string[]) =>
-      call(['install', ...names, '--no-wait', '--kubeconfig', cluster.kubeconfig], { operators });
-    expect((await install()).code).toBe(0);
-    const { code, out } = await install('second');
-    expect(code).toBe(0);
-    expect(out).toContain('  deleted    ClusterRole.rbac.authorization.k8s.io slipway-operand\n');
-    expect(await cluster.client.get(CustomResourceDefinition, { name: firstDefinition })).toBeDefined();
+    await on(cluster, 'install', '--no-wait', '--namespace', 'here');
+    const refused = await on(cluster, 'install', '--namespace', 'there');
+    expect(refused.err).toBe(
+      'slipway: slipway is installed in namespace here, not there\n  leave --namespace out to bring it up to date there, or run slipway uninstall first\n',
+    );
+    expect(refused.code).toBe(1);
+    expect(await cluster.client.get(Namespace, { name: 'there' })).toBeUndefined();
+    expect((await on(cluster, 'install', '--no-wait')).out).toContain('in namespace here');
   });
 
   test('--timeout names what it was still waiting for', async () => {
     await using cluster = await servedCluster({ controllers: 'core' });
     await on(cluster, 'install', '--no-wait');
     const { code, err, out } = await on(cluster, 'install', '--timeout', '1ms');
-    expect(out).toContain('waiting for Deployment.apps slipway-system/slipway');
+    expect(out).toContain('waiting for Deployment.apps slipway-system/slipway-operand');
     expect(err).toMatch(
-      /^slipway: gave up after 1ms, still waiting for Deployment\.apps slipway-system\/slipway.*\n {2}nothing was undone/,
+      /^slipway: gave up after 1ms, still waiting for Deployment\.apps slipway-system\/slipway-operand.*\n {2}nothing was undone/,
     );
     expect(code).toBe(1);
   });
@@ -101,12 +111,254 @@ describe('install', () => {
   });
 });
 
+describe('a second operator', () => {
+  const second: OperatorDescription = {
+    ...operandOperator,
+    name: 'second',
+    kinds: [],
+    flags: [{ name: 'pace', description: 'How fast.', type: 'duration' }],
+  };
+  const operators = [operandOperator, second];
+  const accounts = async (cluster: ServedCluster) => {
+    const found = [];
+    for await (const { metadata } of cluster.client.list(ServiceAccount, { namespace: 'slipway-system' }))
+      if (metadata.name !== 'default') found.push(metadata.name);
+    return found;
+  };
+
+  test('is added: the first keeps its pods, its role and its account', async () => {
+    await using cluster = await servedCluster();
+    const install = (...argv: string[]) =>
+      call(['install', ...argv, '--no-wait', '--kubeconfig', cluster.kubeconfig], { operators });
+    await install('operand');
+    const before = await cluster.client.get(Deployment, deploymentKey);
+    const role = await cluster.client.get(ClusterRole, { name: 'slipway-operand' });
+    const { code, out } = await install('second');
+    expect(code).toBe(0);
+    expect(out).not.toContain('deleted');
+    expect(await cluster.client.get(Deployment, deploymentKey)).toEqual(before);
+    expect(await cluster.client.get(ClusterRole, { name: 'slipway-operand' })).toEqual(role);
+    expect(await accounts(cluster)).toEqual(['slipway-operand', 'slipway-second']);
+  });
+
+  test('each account may do what its operator needs, and nothing of the other', async () => {
+    const { out } = await call(['install', '--print'], { operators });
+    const objects = parseManifests(out, { source: 'print' });
+    const bound = (role: string) =>
+      objects.filter((object) => object.kind.endsWith('RoleBinding') && object.metadata.name === role);
+    for (const name of ['slipway-operand', 'slipway-second']) {
+      expect(bound(name)).toHaveLength(1);
+      expect(bound(name)[0]).toMatchObject({ subjects: [{ name }] });
+      expect(objects).toContainEqual(
+        expect.objectContaining({
+          kind: 'Deployment',
+          metadata: expect.objectContaining({ name }) as unknown,
+          spec: expect.objectContaining({
+            template: expect.objectContaining({
+              spec: expect.objectContaining({ serviceAccountName: name }) as unknown,
+            }) as unknown,
+          }) as unknown,
+        }),
+      );
+    }
+  });
+
+  test('--remove takes one off, by the rules of uninstall', async () => {
+    await using cluster = await servedCluster();
+    const install = (...argv: string[]) =>
+      call(['install', ...argv, '--kubeconfig', cluster.kubeconfig], { operators });
+    await install('--no-wait');
+    await cluster.client.create({
+      apiVersion: operandOperator.kinds[0]!.apiVersion,
+      kind: 'Operand',
+      metadata: { name: 'mine' },
+      spec: {},
+    });
+    const refused = await install('--remove', 'operand');
+    expect(refused.err).toMatch(/^slipway: 1 object is still managed: Operand mine\n {2}delete them first/);
+    expect(refused.code).toBe(1);
+    expect(await accounts(cluster)).toEqual(['slipway-operand', 'slipway-second']);
+
+    const { code, out } = await install('--remove', 'operand', '--force');
+    expect(code).toBe(0);
+    expect(out).toContain('  deleted    Operand mine\n');
+    expect(out).toContain('removed operand\n');
+    expect(await accounts(cluster)).toEqual(['slipway-second']);
+    expect(await cluster.client.get(CustomResourceDefinition, { name: firstDefinition })).toBeUndefined();
+    expect((await install('--remove', 'operand')).code).toBe(5);
+  });
+
+  test('to install and remove the same operator at once is wrong usage', async () => {
+    const { code, err } = await call(['install', 'second', '--remove', 'second'], { operators });
+    expect(err).toContain('second cannot be installed and removed at once');
+    expect(code).toBe(2);
+  });
+
+  test('one Deployment for all, as an earlier version made it, gives way to one for each it ran', async () => {
+    await using cluster = await servedCluster();
+    const label = { [installMembership.label]: installMembership.value };
+    const shared = { name: 'slipway', namespace: 'slipway-system', labels: label };
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'slipway-system', labels: label },
+    });
+    const template = {
+      metadata: { labels: { app: 'slipway' } },
+      spec: { containers: [{ name: 'manager', image: 'old', args: ['run', 'operand', 'second', '--leader-elect'] }] },
+    };
+    const spec = { replicas: 0, selector: { matchLabels: { app: 'slipway' } }, template };
+    await cluster.client.create({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: shared, spec });
+    const { code, out } = await call(['install', 'second', '--no-wait', '--kubeconfig', cluster.kubeconfig], {
+      operators,
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/deleted +Deployment\.apps slipway-system\/slipway\n/);
+    expect(await accounts(cluster)).toEqual(['slipway-operand', 'slipway-second']);
+  });
+
+  describe('settings reach its pods', () => {
+    const podsOf = async (cluster: ServedCluster) => {
+      const key = { namespace: 'slipway-system', name: 'slipway-second' };
+      const container = (await cluster.client.get(Deployment, key))?.spec?.template.spec?.containers[0];
+      const config = await cluster.client.get(ConfigMap, { ...key, name: `${key.name}-config` });
+      return {
+        args: container?.args,
+        env: container?.env,
+        config: config && (parse(config.data!['config.yaml']!) as Record<string, unknown>),
+      };
+    };
+
+    test('by its flag, --set, --env and --config; later ones are added, an empty one takes back', async () => {
+      await using cluster = await servedCluster();
+      await cluster.file('settings.yaml', 'log-level: debug\n');
+      const install = (...argv: string[]) =>
+        call(['install', 'second', '--no-wait', '--kubeconfig', cluster.kubeconfig, ...argv], {
+          operators,
+          cwd: cluster.folder,
+        });
+      await install('--second-pace', '7s', '--config', 'settings.yaml', '--env', 'HTTPS_PROXY=http://proxy:1');
+      const first = await podsOf(cluster);
+      expect(first.args).toContain('--config=/etc/slipway/config.yaml');
+      expect(first.config).toEqual({ 'log-level': 'debug', 'second-pace': '7s' });
+      expect(first.env).toEqual([{ name: 'HTTPS_PROXY', value: 'http://proxy:1' }]);
+
+      await install('--set', 'pace=8s');
+      expect(await podsOf(cluster)).toMatchObject({
+        config: { 'log-level': 'debug', 'second-pace': '8s' },
+        env: first.env,
+      });
+
+      await install('--set', 'pace=', '--set', 'log-level=', '--env', 'HTTPS_PROXY=');
+      const last = await podsOf(cluster);
+      expect([last.config, last.env]).toEqual([undefined, undefined]);
+      expect(last.args).not.toContain('--config=/etc/slipway/config.yaml');
+    });
+
+    test('other settings make other pods', async () => {
+      const digest = async (pace: string) =>
+        /checksum\/config: (\w+)/.exec(
+          (await call(['install', 'second', '--print', '--set', `pace=${pace}`], { operators })).out,
+        )?.[1];
+      expect(await digest('1s')).toBe(await digest('1s'));
+      expect(await digest('1s')).not.toBe(await digest('2s'));
+    });
+
+    test.each([
+      [['--set', 'frob=1'], "--set: there is no setting 'frob' for second"],
+      [['--set', 'metrics-port=1'], 'install decides it itself'],
+      [['--set', 'pace'], "--set must be NAME=VALUE, not 'pace'"],
+      [['--env', '=x'], "--env must be NAME=VALUE, not '=x'"],
+    ])('%j is wrong usage', async (argv, message) => {
+      const { code, err } = await call(['install', 'second', '--print', ...argv], { operators });
+      expect(err).toContain(message);
+      expect(code).toBe(2);
+    });
+  });
+});
+
+describe('definitions that came with Helm', () => {
+  const helmDefinition = async (cluster: ServedCluster) => {
+    const definition = toCustomResourceDefinition(operandOperator.kinds[0]!);
+    await cluster.client.create({
+      ...definition,
+      metadata: {
+        ...definition.metadata,
+        labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+        annotations: { 'meta.helm.sh/release-name': 'slipway', 'meta.helm.sh/release-namespace': 'default' },
+      },
+    });
+  };
+
+  test('are refused with what to do when the release is gone; --adopt takes them over with their objects', async () => {
+    await using cluster = await servedCluster();
+    await helmDefinition(cluster);
+    const refused = await on(cluster, 'install', '--no-wait');
+    expect(refused.err).toBe(
+      `slipway: Helm release slipway is gone and has left ${firstDefinition} behind\n  --adopt takes them over, with all objects of their kinds\n`,
+    );
+    const { code, out } = await on(cluster, 'install', '--no-wait', '--adopt');
+    expect(code).toBe(0);
+    expect(out).toContain(`  adopted    CustomResourceDefinition ${firstDefinition}\n`);
+    const { metadata } = (await cluster.client.get(CustomResourceDefinition, { name: firstDefinition }))!;
+    expect(metadata.annotations).not.toHaveProperty(['meta.helm.sh/release-name']);
+    expect((await on(cluster, 'uninstall')).code).toBe(0);
+    expect(await cluster.client.get(CustomResourceDefinition, { name: firstDefinition })).toBeUndefined();
+  });
+
+  test('are never taken from a release that is there', async () => {
+    await using cluster = await servedCluster();
+    await helmDefinition(cluster);
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'helm.sh/release.v1',
+      metadata: {
+        name: 'sh.helm.release.v1.slipway.v1',
+        namespace: 'default',
+        labels: { owner: 'helm', name: 'slipway' },
+      },
+    });
+    const { code, err } = await on(cluster, 'install', '--adopt');
+    expect(err).toContain('belongs to Helm release slipway in namespace default\n  go on with helm');
+    expect(code).toBe(1);
+  });
+});
+
 describe('uninstall', () => {
   test('of nothing: 5', async () => {
     await using cluster = await servedCluster();
     const { code, err } = await on(cluster, 'uninstall');
     expect(err).toMatch(/^slipway: slipway install has put nothing onto this cluster\n {2}what came with helm/);
     expect(code).toBe(5);
+  });
+
+  test('that cannot finish says what holds what it waits for', async () => {
+    await using cluster = await servedCluster();
+    await on(cluster, 'install', '--no-wait');
+    const { apiVersion, kind } = operandOperator.kinds[0]!;
+    await cluster.client.create({
+      apiVersion,
+      kind,
+      metadata: { name: 'stuck', finalizers: ['test/stays'] },
+      spec: {},
+    });
+    const { code, err } = await on(cluster, 'uninstall', '--force', '--timeout', '1ms');
+    expect(err).toContain('still waiting for Operand stuck (finalizers test/stays)\n');
+    expect(code).toBe(1);
+  });
+
+  test('that waits for its namespace says what is left in it', async () => {
+    await using cluster = await servedCluster();
+    await on(cluster, 'install', '--no-wait');
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'held', namespace: 'slipway-system', finalizers: ['test/stays'] },
+    });
+    const running = new Call(['uninstall', '--kubeconfig', cluster.kubeconfig]);
+    await running.says(/waiting for Namespace slipway-system \(.*test\/stays/);
+    expect(await running.stop()).toBe(130);
   });
 
   test('takes everything off again', async () => {

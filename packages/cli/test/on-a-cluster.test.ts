@@ -141,11 +141,12 @@ describe('run', () => {
       'debug',
     ]);
     const [, health, metrics] = await running.says(/"ports":\{"health":(\d+),"metrics":(\d+)\}.*"msg":"ready"/);
-    expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
+    // Some kinds are watched only once the controllers run.
+    await expect.poll(async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
     expect(await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()).toContain('# HELP');
     const lease = await cluster.client.request({
       method: 'GET',
-      path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/slipway',
+      path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/slipway-operand',
     });
     expect(lease).toHaveProperty('spec.holderIdentity');
     for (const object of parseManifests(operandOperator.examples[0]!.manifest, { source: 'example' }))

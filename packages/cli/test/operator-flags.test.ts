@@ -1,3 +1,4 @@
+import type { KubeObject } from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
 import type { OperatorDescription, OperatorFlag } from '@slipway/runtime';
 import { describe, expect, test } from 'vitest';
@@ -90,8 +91,8 @@ describe('permission variants', () => {
   const rules = async (...argv: string[]) => {
     const { out, code } = await call(['rbac', 'operand', ...argv], { operators: [operator] });
     expect(code).toBe(0);
-    const roles = parseAllDocuments(out).map((document) => document.toJS() as { metadata: { name: string } });
-    return roles.find(({ metadata }) => metadata.name === 'slipway-operand');
+    const roles = parseAllDocuments(out).map((document) => document.toJS() as KubeObject);
+    return roles.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'slipway-operand');
   };
 
   test('replace the usual permissions', async () => {

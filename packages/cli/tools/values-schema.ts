@@ -1,5 +1,9 @@
 import type { OperatorDescription, OperatorFlag } from '@slipway/runtime';
 
+import { settingOptions, type OperatorOption } from '../src/operator-flags.ts';
+import { runFlags } from '../src/run-flags.ts';
+import { sourcesOf } from '../src/settings.ts';
+
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
 const map = { type: 'object', additionalProperties: { type: 'string' } };
@@ -12,7 +16,7 @@ function section(properties: Readonly<Record<string, unknown>>): object {
 
 /** What `values.yaml` may hold, as JSON schema: Helm refuses a misspelt value before anything is applied. */
 export function valuesSchema(operators: readonly OperatorDescription[]): object {
-  const flags = operators.flatMap((operator) => operator.flags ?? []);
+  const names = operators.map((operator) => operator.name);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the slipway chart',
@@ -23,11 +27,11 @@ export function valuesSchema(operators: readonly OperatorDescription[]): object 
       operators: {
         type: 'array',
         uniqueItems: true,
-        items: { enum: operators.map((operator) => operator.name) },
+        items: { enum: names },
         description: 'Which operators run. Empty: all.',
       },
       config: {
-        ...section(Object.fromEntries(flags.map((each) => [each.name, flagSchema(each)]))),
+        ...section(Object.fromEntries(settingOptions(operators, new Set(Object.keys(runFlags))).flatMap(configKeys))),
         description: 'Settings of the operators, by flag name.',
       },
       env: { ...objects, description: 'Further environment variables.' },
@@ -42,9 +46,13 @@ export function valuesSchema(operators: readonly OperatorDescription[]): object 
       logLevel: { enum: ['debug', 'info', 'warn', 'error'] },
       crds: section({ install: flag, keep: flag }),
       rbac: section({ create: flag }),
-      serviceAccount: section({ create: flag, name: text, annotations: map }),
+      serviceAccount: section({
+        create: flag,
+        names: section(Object.fromEntries(names.map((name) => [name, text]))),
+        annotations: map,
+      }),
       podDisruptionBudget: section({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
-      networkPolicy: section({ enabled: flag, egress: objects }),
+      networkPolicy: section({ enabled: flag, metricsFrom: objects, egress: objects }),
       metrics: section({
         service: section({ enabled: flag, port: { type: 'integer', minimum: 1, maximum: 65_535 } }),
         serviceMonitor: section({ enabled: flag, interval: text, labels: map }),
@@ -58,6 +66,10 @@ export function valuesSchema(operators: readonly OperatorDescription[]): object 
       priorityClassName: text,
     },
   };
+}
+
+function configKeys({ flag: operatorFlag, option }: OperatorOption<OperatorFlag>): [string, object][] {
+  return sourcesOf(option).keys.map((key) => [key, flagSchema(operatorFlag)]);
 }
 
 function flagSchema(operatorFlag: OperatorFlag): object {

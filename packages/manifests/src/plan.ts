@@ -20,6 +20,8 @@ export interface PlannedMember {
   readonly action: PlannedAction;
   readonly changes: readonly FieldChange[];
   readonly message?: string;
+  /** What the server answered, for decisions that depend on it. */
+  readonly error?: unknown;
 }
 
 export interface PlanOptions {
@@ -98,7 +100,7 @@ async function planMember(object: KubeObject, options: PlanOptions): Promise<Pla
     if (mayRecreate(object) && (await isRefusedAsChange(error, object, client, options))) {
       return { ref, action: 'recreate', changes: [], message: refusalText(error) };
     }
-    return { ref, action: 'refused', changes: [], message: refusalText(error) };
+    return { ref, action: 'refused', changes: [], message: refusalText(error), error };
   }
 }
 

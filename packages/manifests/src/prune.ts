@@ -41,6 +41,8 @@ export interface PrunedMember {
   /** This very pass asked the server to delete it. */
   readonly requested?: true;
   readonly message?: string;
+  /** What the server answered, for decisions that depend on it. */
+  readonly error?: unknown;
 }
 
 export interface PruneResult {
@@ -115,7 +117,8 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
     );
     return await inParallel(entries, options.concurrency ?? 8, async (entry): Promise<Doomed | PrunedMember> => {
       const refusal = unreadable.get(refKey(entry));
-      if (refusal !== undefined) return { ref: toRef(entry), action: 'failed', message: refusalText(refusal) };
+      if (refusal !== undefined)
+        return { ref: toRef(entry), action: 'failed', message: refusalText(refusal), error: refusal };
       const found = live.get(refKey(entry));
       const verdict = judge(entry, kind, found, options);
       if (found && 'action' in verdict && verdict.action === 'kept') await giveUp(kind, found, options);
@@ -126,7 +129,7 @@ async function inspect(entries: Inventory, options: PruneOptions): Promise<(Doom
     // A kind that is not served any more has no objects left.
     const outcome = isNotFound(error)
       ? { action: 'gone' as const }
-      : { action: 'failed' as const, message: refusalText(error) };
+      : { action: 'failed' as const, message: refusalText(error), error };
     return entries.map((entry) => ({ ref: toRef(entry), ...outcome }));
   }
 }
@@ -175,7 +178,7 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
   } catch (error) {
     options.signal?.throwIfAborted();
     if (isConflict(error)) return await afterConflict({ live, kind }, error, options);
-    return { ref, action: 'failed', message: refusalText(error) };
+    return { ref, action: 'failed', message: refusalText(error), error };
   }
 }
 
@@ -185,7 +188,7 @@ async function afterConflict({ live, kind }: Doomed, error: unknown, options: Pr
   const now = await options.client.get(kind, keyOfRef(ref), { signal: options.signal });
   if (!now) return { ref, action: 'gone' };
   return now.metadata.uid === live.metadata.uid
-    ? { ref, action: 'failed', message: refusalText(error) }
+    ? { ref, action: 'failed', message: refusalText(error), error }
     : { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };
 }
 

@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
 import { keepProcessLean, startCluster, StorageError, type Cluster } from '@slipway/apiserver';
@@ -175,6 +175,18 @@ async function choosePort(wanted: number | undefined): Promise<number> {
       cause: problem,
     },
   );
+}
+
+/** A port nobody listens on just now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolvePromise, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolvePromise(port));
+    });
+  });
 }
 
 function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {

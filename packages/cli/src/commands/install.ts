@@ -1,12 +1,15 @@
 import {
   CommandError,
+  Deployment,
   exitCodes,
-  type ConnectedCluster,
-  type KubeObject,
+  isForbidden,
   Namespace,
   styled,
-  type Terminal,
   yamlStream,
+  type Client,
+  type ConnectedCluster,
+  type KubeObject,
+  type Terminal,
 } from '@slipway/kube';
 import {
   annotations,
@@ -14,66 +17,195 @@ import {
   applySet,
   isMember,
   leftOver,
-  pruneMembers,
   refKey,
   refOf,
   refText,
   waitingText,
   type SetResult,
 } from '@slipway/manifests';
+import type { OperatorDescription } from '@slipway/runtime';
 
-import { defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
-import { findInstalled, installMembership } from '../installed-set.ts';
+import { handleHelmDefinitions } from '../helm-leftovers.ts';
+import { componentLabel, defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
+import {
+  definitionName,
+  findInstalled,
+  installedKinds,
+  installMembership,
+  type InstalledEntry,
+} from '../installed-set.ts';
+import { chooseOperators } from '../operators.ts';
+import { podSettings, readPodSettings } from '../pod-settings.ts';
+import { refuseWhileManaged, remove } from '../removal.ts';
+import { slipwayCommand, type OperatorChoice, type SlipwayContext } from '../slipway-command.ts';
 import { writeLine } from '../view/write-line.ts';
 import { defaultTimeoutMs, timeoutFlag, waitUntilDone } from '../waiting.ts';
-import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
 
 const installFlags = {
-  namespace: { type: 'string', value: 'name', summary: 'where it runs (default: slipway-system)' },
+  namespace: {
+    type: 'string',
+    value: 'name',
+    summary: 'where it runs (default: where it is installed already, or slipway-system)',
+  },
   image: { type: 'string', value: 'name', summary: 'image to run (default: slipway with the version of this command)' },
   replicas: {
     type: 'integer',
     value: 'number',
     least: 0,
-    summary: 'how many pods; one of them leads (default: 2)',
+    summary: 'how many pods of each operator; one of them leads (default: 2)',
   },
+  set: {
+    type: 'string',
+    value: 'name=value',
+    repeated: true,
+    summary: 'a setting for the pods, by flag name; an empty value takes it back',
+  },
+  env: {
+    type: 'string',
+    value: 'name=value',
+    repeated: true,
+    summary: 'an environment variable for the pods; an empty value takes it back',
+  },
+  remove: {
+    type: 'string',
+    value: 'operator',
+    repeated: true,
+    summary: 'take this operator off; refused while objects of its kinds exist',
+  },
+  force: {
+    type: 'boolean',
+    perCall: true,
+    summary: 'with --remove: delete those objects, and what they installed, too',
+  },
+  adopt: { type: 'boolean', perCall: true, summary: 'take over definitions that a Helm release has left behind' },
   timeout: timeoutFlag,
   wait: { type: 'boolean', default: true, summary: 'do not wait until it runs' },
   print: { type: 'boolean', summary: 'print the objects instead of applying them' },
 } as const;
 
-/** `slipway install`: puts Slipway itself onto the cluster and waits until it runs. Again: brings it up to date. */
+type InstallContext = SlipwayContext<typeof installFlags>;
+
+/** `slipway install`: adds operators to the cluster and waits until they run. Again: brings them up to date. What else is installed stays as it is. */
 export const command = slipwayCommand({
   connection: true,
   takesOperators: true,
+  operatorFlags: 'settings',
   flags: installFlags,
-  examples: [{ line: 'slipway install operand' }, { line: 'slipway install --print | kubectl diff -f -' }],
+  examples: [
+    { line: 'slipway install operand' },
+    { line: 'slipway install operand --set log-level=debug' },
+    { line: 'slipway install --remove btp-manager' },
+    { line: 'slipway install --print | kubectl diff -f -' },
+  ],
   run: install,
 });
 
-async function install(context: SlipwayContext<typeof installFlags>): Promise<void> {
+async function install(context: InstallContext): Promise<void> {
   const { terminal, version, flags } = context;
-  const { operators } = await context.choice();
-  const options: InstallOptions = {
+  const all = await context.operators();
+  const leaving = flags.remove.length > 0 ? chooseOperators(all, flags.remove) : [];
+  const choice = await staying(context, leaving);
+  const optionsWith = (namespace: string, before: Parameters<typeof podSettings>[2]): InstallOptions => ({
     version,
-    namespace: flags.namespace ?? defaultNamespace,
+    namespace,
     image: flags.image,
     replicas: flags.replicas,
-  };
-  const objects = installObjects(operators, options);
+    settingsOf: podSettings(choice, { set: flags.set, env: flags.env, file: context.file }, before),
+  });
   if (flags.print) {
-    terminal.out(yamlStream(objects));
+    terminal.out(
+      yamlStream(installObjects(choice.operators, optionsWith(flags.namespace ?? defaultNamespace, new Map()))),
+    );
     return;
   }
   await using cluster = await context.connect();
-  const members = await withoutForeignNamespace(cluster, objects.map(removable), terminal.signal);
+  const { client } = cluster;
+  const installed = await findInstalled(client, all, terminal.signal);
+  const namespace = installedNamespace(installed, flags.namespace) ?? flags.namespace ?? defaultNamespace;
+  await removeOperators(context, client, installed, leaving);
+  if (choice.operators.length === 0) return;
+  const chosen = { ...choice, operators: await withEarlier(client, installed, choice.operators, all, terminal) };
+  const before = await readPodSettings(client, chosen.operators, namespace, terminal.signal);
+  const objects = installObjects(chosen.operators, optionsWith(namespace, before));
+  await applyObjects(context, cluster, chosen.operators, objects, namespace);
+  await removeEarlier(context, client, installed, objects);
+  terminal.out(`${styled(terminal, 'green', 'installed')}; slipway status shows what it manages\n`);
+}
+
+/** The operators that are meant. `--remove` alone adds none. */
+async function staying(context: InstallContext, leaving: readonly OperatorDescription[]): Promise<OperatorChoice> {
+  const choice = await context.choice();
+  if (leaving.length === 0) return choice;
+  const both = leaving.find((operator) => choice.named && choice.operators.includes(operator));
+  if (both)
+    throw new CommandError(`${both.name} cannot be installed and removed at once`, { exitCode: exitCodes.usage });
+  return choice.named ? choice : { ...choice, operators: [] };
+}
+
+/** Where it is installed. Elsewhere would be a second one beside it, both acting on the same objects. */
+function installedNamespace(installed: readonly InstalledEntry[], wanted: string | undefined): string | undefined {
+  const present = installed.find((entry) => entry.kind === 'Deployment')?.namespace;
+  if (present === undefined || wanted === undefined || wanted === present) return present;
+  throw new CommandError(`slipway is installed in namespace ${present}, not ${wanted}`, {
+    hint: `leave --namespace out to bring it up to date there, or run slipway uninstall first`,
+  });
+}
+
+async function removeOperators(
+  { terminal, flags }: InstallContext,
+  client: Client,
+  installed: readonly InstalledEntry[],
+  leaving: readonly OperatorDescription[],
+): Promise<void> {
+  for (const operator of leaving) {
+    const entries = installed.filter((entry) => entry.operator === operator.name);
+    if (entries.length === 0)
+      throw new CommandError(`${operator.name} is not installed`, { exitCode: exitCodes.notInstalled });
+    const kinds = installedKinds(operator.kinds, entries);
+    const removal = { client, terminal, kinds, entries, timeoutMs: flags.timeout ?? defaultTimeoutMs };
+    if (!flags.force) await refuseWhileManaged(removal);
+    writeLine(terminal, `removing ${operator.name}`);
+    await remove(removal);
+    terminal.out(`${styled(terminal, 'green', 'removed')} ${operator.name}\n`);
+  }
+}
+
+/** An earlier version ran all operators in one Deployment. They move out of it together: it cannot go before the last has its own. */
+async function withEarlier(
+  client: Client,
+  installed: readonly InstalledEntry[],
+  chosen: readonly OperatorDescription[],
+  all: readonly OperatorDescription[],
+  terminal: Terminal,
+): Promise<readonly OperatorDescription[]> {
+  const shared = installed.find((entry) => entry.kind === 'Deployment' && entry.operator === undefined);
+  if (!shared) return chosen;
+  const key = { namespace: shared.namespace, name: shared.name };
+  const live = await client.get(Deployment, key, { signal: terminal.signal });
+  const args = live?.spec?.template.spec?.containers[0]?.args ?? [];
+  const running = all.filter((operator) => args.includes(operator.name));
+  return all.filter((operator) => chosen.includes(operator) || running.includes(operator));
+}
+
+async function applyObjects(
+  { terminal, flags }: InstallContext,
+  cluster: ConnectedCluster,
+  operators: readonly OperatorDescription[],
+  objects: readonly KubeObject[],
+  namespace: string,
+): Promise<void> {
+  const { client } = cluster;
+  const definitions = operators.flatMap((operator) => operator.kinds).map(definitionName);
+  const adopted = await handleHelmDefinitions(client, definitions, flags.adopt, terminal.signal);
+  const members = await withoutForeignNamespace(client, objects.map(removable), terminal.signal);
   const names = operators.map((operator) => operator.name).join(', ');
-  writeLine(terminal, `installing ${names} in namespace ${options.namespace} (${cluster.origin})`);
+  writeLine(terminal, `installing ${names} in namespace ${namespace} (${cluster.origin})`);
+  for (const name of adopted) writeLine(terminal, `  adopted    CustomResourceDefinition ${name}`);
   const progress = new Progress(terminal);
   const memo = new AppliedMemo();
   await waitUntilDone(terminal, flags.timeout ?? defaultTimeoutMs, async () => {
     const result = await applySet({
-      client: cluster.client,
+      client,
       objects: members,
       fieldManager: 'slipway-install',
       membership: installMembership,
@@ -85,8 +217,6 @@ async function install(context: SlipwayContext<typeof installFlags>): Promise<vo
     refuseFailure(result);
     return { waitsFor: result.state === 'waiting' ? waitingText(result) : undefined };
   });
-  await pruneOldRoles(context, cluster, members);
-  terminal.out(`${styled(terminal, 'green', 'installed')}; slipway status shows what it manages\n`);
 }
 
 /** Definitions and namespaces stay by default when a set is pruned; uninstalling is meant to take them. */
@@ -100,7 +230,7 @@ function removable(object: KubeObject): KubeObject {
 
 /** A namespace that was there before is somebody else's: it is used, not owned, and stays when Slipway goes. */
 async function withoutForeignNamespace(
-  { client }: ConnectedCluster,
+  client: Client,
   objects: readonly KubeObject[],
   signal: AbortSignal,
 ): Promise<KubeObject[]> {
@@ -138,7 +268,7 @@ class Progress {
 function refuseFailure(result: SetResult): void {
   const failed = result.members.filter((member) => member.action === 'failed');
   if (failed.length === 0) return;
-  const forbidden = failed.some((member) => /forbidden/i.test(member.message ?? ''));
+  const forbidden = failed.some((member) => isForbidden(member.error));
   throw new CommandError(failed.map((member) => `${refText(member.ref)}: ${member.message}`).join('; '), {
     hint: forbidden
       ? 'installing needs an administrator of the cluster; --print shows what would be applied'
@@ -147,19 +277,20 @@ function refuseFailure(result: SetResult): void {
   });
 }
 
-/** What an earlier install with other choices left. Definitions stay: deleting one deletes everybody's objects of that kind. */
-async function pruneOldRoles(
-  { terminal, operators, version }: Pick<SlipwayContext, 'terminal' | 'operators' | 'version'>,
-  { client }: ConnectedCluster,
-  members: readonly KubeObject[],
+/** What an earlier version made for all operators together, and settings that were taken back. Other operators' objects stay. */
+async function removeEarlier(
+  { terminal, flags }: InstallContext,
+  client: Client,
+  installed: readonly InstalledEntry[],
+  objects: readonly KubeObject[],
 ): Promise<void> {
-  const installed = await findInstalled(client, installObjects(await operators(), { version }), terminal.signal);
-  const entries = leftOver(installed, members.map(refOf)).filter(
-    (entry) => entry.kind !== 'CustomResourceDefinition' && entry.kind !== 'Namespace',
+  const kept = new Set(['CustomResourceDefinition', 'Namespace']);
+  const refs = objects.map(refOf);
+  const present = new Set(objects.map((object) => object.metadata.labels?.[componentLabel]));
+  const gone = new Set(leftOver(installed, refs).map(refKey));
+  const entries = installed.filter(
+    (entry) =>
+      gone.has(refKey(entry)) && !kept.has(entry.kind) && (entry.operator === undefined || present.has(entry.operator)),
   );
-  if (entries.length === 0) return;
-  const { members: gone } = await pruneMembers({ client, entries, signal: terminal.signal });
-  for (const { ref, action, message } of gone) {
-    writeLine(terminal, `  ${action.padEnd(10)} ${refText(ref)}${message ? `: ${message}` : ''}`);
-  }
+  await remove({ client, terminal, kinds: [], entries, timeoutMs: flags.timeout ?? defaultTimeoutMs });
 }

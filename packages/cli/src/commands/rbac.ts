@@ -1,6 +1,7 @@
 import { yamlStream, type PolicyRule } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import { defaultNamespace } from '../install-objects.ts';
 import { rbacObjects } from '../permissions.ts';
 import { slipwayCommand, type ChosenVariant } from '../slipway-command.ts';
 
@@ -12,15 +13,17 @@ export const command = slipwayCommand({
     namespace: {
       type: 'string',
       value: 'name',
-      summary: 'namespace of the ServiceAccount (default: slipway-system)',
+      summary: 'namespace of the ServiceAccounts',
+      default: defaultNamespace,
     },
   },
   examples: [{ line: 'slipway rbac operand' }],
   async run({ terminal, choice, variants, flags: { namespace } }) {
     const { operators } = await choice();
     const chosen = await Promise.all(operators.map((operator) => varied(operator, variants)));
-    const objects = rbacObjects(chosen, namespace ? { namespace } : {});
-    terminal.out(yamlStream(objects));
+    // The accounts need it, and a cluster that never saw Slipway lacks it.
+    const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    terminal.out(yamlStream([home, ...rbacObjects(chosen, { namespace })]));
   },
 });
 

@@ -1,30 +1,18 @@
 import { type Client, CommandError, exitCodes } from '@slipway/kube';
-import { createLogger, startManager, type Manager, type OperatorDescription } from '@slipway/runtime';
+import {
+  createLogger,
+  startManager,
+  type Manager,
+  type OperatorDescription,
+  type WebhookOptions,
+} from '@slipway/runtime';
 
 import { controllersOf } from '../operators.ts';
+import { managerName, webhookAddress, webhooksAt, webhooksOf } from '../webhooks.ts';
 import { aborted } from './aborted.ts';
 import { installCrds, requireCrds } from '../crds.ts';
+import { runFlags } from '../run-flags.ts';
 import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
-
-const port = { type: 'integer', value: 'number', least: 0, most: 65_535 } as const;
-const runFlags = {
-  'install-crds': { type: 'boolean', summary: 'apply the CRDs first' },
-  'leader-elect': { type: 'boolean', summary: 'run only while holding the lease' },
-  'leader-election-namespace': {
-    type: 'string',
-    value: 'name',
-    summary: 'namespace of the lease (default: the one of the context or pod)',
-  },
-  'health-port': { ...port, summary: 'serve /healthz and /readyz (default: off)' },
-  'metrics-port': { ...port, summary: 'serve /metrics (default: off)' },
-  'log-level': {
-    type: 'string',
-    value: 'level',
-    summary: 'least level that is logged',
-    choices: ['debug', 'info', 'warn', 'error'],
-    default: 'info',
-  },
-} as const;
 
 /** `slipway run`: operators against any cluster, also in a pod, until they are told to stop. */
 export const command = slipwayCommand({
@@ -62,6 +50,7 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
   permissions.catch(() => undefined);
   await requireCrds(cluster.client, operators, terminal.signal);
   await permissions;
+  const webhooks = servedWebhooks(operators, flags, cluster.namespace);
   await using manager = await listening(
     startManager({
       name: 'slipway',
@@ -71,7 +60,8 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
         namespace: flags['leader-election-namespace'] ?? cluster.namespace,
       },
       controllers,
-      leaderElection: flags['leader-elect'],
+      leaderElection: flags['leader-elect'] && { name: managerName(operators) },
+      ...(webhooks ? { webhooks } : {}),
       health: listenOn(flags['health-port']),
       metrics: listenOn(flags['metrics-port']),
       log,
@@ -87,6 +77,19 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
   );
   await Promise.race([manager.stopped, aborted(terminal.signal)]);
   await manager.stop();
+}
+
+function servedWebhooks(
+  operators: readonly OperatorDescription[],
+  flags: SlipwayContext<typeof runFlags>['flags'],
+  namespace: string,
+): WebhookOptions | undefined {
+  if (webhooksOf(operators).length === 0) return undefined;
+  return webhooksAt(operators, {
+    address: webhookAddress(operators, flags, namespace),
+    port: flags['webhook-port'],
+    namespace,
+  });
 }
 
 function listenOn(chosen: number | undefined): { port: number } | false {

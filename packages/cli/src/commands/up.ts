@@ -1,6 +1,12 @@
 import { type Client, CommandError, createClient, sleep, styled, type Terminal } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
-import { createLogger, startManager, type Controller, type OperatorDescription } from '@slipway/runtime';
+import {
+  createLogger,
+  startManager,
+  type Controller,
+  type OperatorDescription,
+  type WebhookOptions,
+} from '@slipway/runtime';
 
 import { listManagedObjects, statusColumns } from '../managed-object.ts';
 import { diskProblem } from '../disk-notice.ts';
@@ -9,7 +15,15 @@ import { fold } from '../view/fold.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
 import { renderTable } from '../view/table.ts';
-import { clusterFlags, startEmbedded, storageProblem, type ClusterFlags, type StartedCluster } from './cluster.ts';
+import { webhooksAt, webhooksOf } from '../webhooks.ts';
+import {
+  clusterFlags,
+  freePort,
+  startEmbedded,
+  storageProblem,
+  type ClusterFlags,
+  type StartedCluster,
+} from './cluster.ts';
 import { installCrds } from '../crds.ts';
 import { slipwayCommand, type OperatorChoice } from '../slipway-command.ts';
 
@@ -43,6 +57,7 @@ async function up(terminal: Terminal, choice: OperatorChoice, flags: ClusterFlag
       name: 'slipway',
       cluster: { transport: cluster.transportFor({}) },
       controllers,
+      ...(await webhooksHere(operators)),
       log: verbose
         ? createLogger({
             format: 'text',
@@ -77,6 +92,14 @@ async function up(terminal: Terminal, choice: OperatorChoice, flags: ClusterFlag
         : `stopped; the cluster is kept in ${flags.data}\n`,
     );
   }
+}
+
+/** The embedded API server is in this process: it reaches webhooks on the loopback address. */
+async function webhooksHere(operators: readonly OperatorDescription[]): Promise<{ webhooks?: WebhookOptions }> {
+  if (webhooksOf(operators).length === 0) return {};
+  const port = await freePort();
+  const address = { url: `https://127.0.0.1:${port}` };
+  return { webhooks: webhooksAt(operators, { address, port, host: '127.0.0.1', namespace: 'default' }) };
 }
 
 /** An operator that was not asked for by name and lacks a setting is left out, with a word; one that was named is an error. */
