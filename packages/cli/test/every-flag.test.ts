@@ -80,6 +80,15 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   'cluster --data': () => until(/\(kept in kept\)\n/, 'cluster', '--port', '0', '--data', 'kept'),
   'cluster --kubeconfig': () =>
     until(/export KUBECONFIG=.*\/its-config\n/, 'cluster', '--port', '0', '--kubeconfig', 'its-config'),
+  'cluster --rbac': async () => {
+    const running = new Call(['cluster', '--port', '0', '--rbac', '--kubeconfig', 'rbac-config'], {
+      cwd: cluster.folder,
+      env: { HOME: cluster.folder },
+    });
+    await running.says(/^cluster +https:\/\//);
+    expect((await call(['status', '--kubeconfig', `${cluster.folder}/rbac-config`])).code).toBe(0);
+    expect(await running.stop()).toBe(0);
+  },
   'run --kubeconfig': () => run(/"cluster":"[^"]*kubeconfig, context \\"slipway\\""[^]*"msg":"ready"/),
   'run --context': async () => expect((await on('run', '--context', 'moon')).err).toMatch(/^slipway: .*moon/),
   'run --install-crds': () => run(/"msg":"ready"/),
