@@ -37,7 +37,7 @@ function fillTimes(object: ApiObject, previous: ApiObject, { clock }: StrategyCo
 function conditionErrors(object: ApiObject): FieldError[] {
   const at = 'status.conditions';
   const errors: FieldError[] = [];
-  const seen = new Set<string>();
+  const seen = new Set<unknown>();
   for (const [index, condition] of conditionsOf(object).entries()) {
     const type = asText(condition['type']);
     const status = asText(condition['status']);
@@ -48,13 +48,8 @@ function conditionErrors(object: ApiObject): FieldError[] {
     } else if (!['True', 'False', 'Unknown'].includes(status)) {
       errors.push(notSupported(`${at}[${index}].status`, status, ['True', 'False', 'Unknown']));
     }
-    const other = decisions.find(
-      (decision) => decision !== type && decisions.includes(type) && seen.has(String(decision)),
-    );
-    if (other) {
-      errors.push(
-        invalidValue(`${at}[${index}].type`, type, `${type} and ${String(other)} conditions are mutually exclusive`),
-      );
+    if (decisions.includes(type) && decisions.some((decision) => decision !== type && seen.has(decision))) {
+      errors.push(invalidValue(at, type, 'Approved and Denied conditions are mutually exclusive'));
     }
     if (seen.has(type)) errors.push(duplicate(`${at}[${index}].type`, type));
     seen.add(type);

@@ -202,6 +202,8 @@ describe('certificatesigningrequests/approval', () => {
   it('refuses to approve and deny at once', async () => {
     await made('both');
     const both = { status: { conditions: [approved, { ...approved, type: 'Denied' }] } };
-    expect((await send('PATCH', `${requests}/both/approval`, both, merge)).status).toBe(422);
+    const { status, body } = await send('PATCH', `${requests}/both/approval`, both, merge);
+    expect(status).toBe(422);
+    expect(body['message']).toContain('Approved and Denied conditions are mutually exclusive');
   });
 });
