@@ -1,5 +1,6 @@
 import type { JsonPatchOperation } from './client.ts';
 import { jsonEqual } from './equality.ts';
+import { isRecord } from './json.ts';
 import { mutable } from './mutable.ts';
 import { ownField, setField } from './own-field.ts';
 
@@ -12,7 +13,7 @@ export function createJsonPatch(from: unknown, to: unknown): JsonPatchOperation[
 
 function compare(from: unknown, to: unknown, path: string, operations: JsonPatchOperation[]): void {
   if (jsonEqual(from, to)) return;
-  if (isObject(from) && isObject(to)) compareObjects(from, to, path, operations);
+  if (isRecord(from) && isRecord(to)) compareObjects(from, to, path, operations);
   else if (Array.isArray(from) && Array.isArray(to)) compareLists(from, to, path, operations);
   else operations.push({ op: 'replace', path, value: to });
 }
@@ -105,7 +106,7 @@ function child(value: unknown, token: string, path: string): unknown {
     const index = indexOf(token, value.length - 1, path);
     return value[index];
   }
-  if (isObject(value) && Object.hasOwn(value, token)) return value[token];
+  if (isRecord(value) && Object.hasOwn(value, token)) return value[token];
   throw new Error(`JSON patch: there is nothing at ${path}`);
 }
 
@@ -115,7 +116,7 @@ function write(root: { value: unknown }, path: string, value: unknown, mode: 'in
   else if (Array.isArray(parent)) {
     if (mode === 'replace') parent[indexOf(last, parent.length - 1, path)] = value;
     else parent.splice(last === '-' ? parent.length : indexOf(last, parent.length, path), 0, value);
-  } else if (isObject(parent)) setField(parent, last, value);
+  } else if (isRecord(parent)) setField(parent, last, value);
   else throw new Error(`JSON patch: there is nothing that could hold ${path}`);
 }
 
@@ -152,8 +153,4 @@ function tokens(path: string): string[] {
 
 function below(path: string, key: string): string {
   return `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

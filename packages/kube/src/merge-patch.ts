@@ -1,4 +1,5 @@
 import { jsonEqual } from './equality.ts';
+import { isRecord } from './json.ts';
 import { ownField, setField } from './own-field.ts';
 
 /** The RFC 7386 merge patch that turns `from` into `to`; `undefined` when they are equal. A field that goes becomes `null`. */
@@ -13,7 +14,7 @@ export function createMergePatch(
     const before = ownField(from, key);
     const after = to[key];
     if (after === undefined || jsonEqual(before, after)) continue;
-    if (isObject(before) && isObject(after)) setField(patch, key, createMergePatch(before, after) ?? {});
+    if (isRecord(before) && isRecord(after)) setField(patch, key, createMergePatch(before, after) ?? {});
     else setField(patch, key, after);
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
@@ -21,15 +22,11 @@ export function createMergePatch(
 
 /** `target` with an RFC 7386 merge patch applied, as a new value. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  if (!isRecord(patch)) return patch;
+  const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else setField(result, key, applyMergePatch(ownField(result, key), value));
   }
   return result;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

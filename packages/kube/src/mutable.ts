@@ -1,3 +1,4 @@
+import { isLargeInteger } from './json.ts';
 import { setField } from './own-field.ts';
 
 /** A type without its `readonly`s, all the way down. */
@@ -20,8 +21,11 @@ function clone(value: unknown): unknown {
     for (let index = 0; index < value.length; index += 1) copy[index] = clone(value[index]);
     return copy;
   }
+  const keys = Object.keys(value);
+  // It is made of its digits and nothing else, and nobody can change it.
+  if (keys.length === 1 && isLargeInteger(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  for (const key of keys) {
     setField(copy, key, clone((value as Record<string, unknown>)[key]));
   }
   return copy;

@@ -1,6 +1,7 @@
 import type { CallOptions } from '../client.ts';
 import { sleep, type Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { parseJson } from '../json.ts';
 import type { Kind } from '../kind.ts';
 import { isConnectionFailure, isTimeout, KubeError } from '../kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts';
@@ -165,7 +166,7 @@ function parse(response: TransportResponse, request: JsonRequest): unknown {
   const text = response.body.toString('utf8');
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     if (request.textAllowed) return text;
     throw new KubeError(`the answer to ${request.operation} is not JSON`, {

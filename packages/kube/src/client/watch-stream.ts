@@ -1,5 +1,6 @@
 import type { WatchEvent } from '../client.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { parseJson } from '../json.ts';
 import { KubeError, type Status } from '../kube-error.ts';
 import type { KubeObject } from '../object.ts';
 import type { Stream, Transport, TransportRequest } from '../transport.ts';
@@ -35,7 +36,7 @@ export async function* watchEvents<T extends KubeObject>(
   const onLine = (line: string) => {
     if (outcome) return;
     try {
-      events.push(JSON.parse(line) as RawEvent<T>);
+      events.push(parseJson(line) as RawEvent<T>);
     } catch (cause) {
       finish(new KubeError('the watch sent a line that is not JSON', { reason: 'BadAnswer', operation, cause }));
     }

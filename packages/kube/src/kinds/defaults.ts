@@ -1,3 +1,4 @@
+import { isLargeInteger } from '../json.ts';
 import { mutable } from '../mutable.ts';
 import type { KubeObject } from '../object.ts';
 import type { JsonSchemaProps } from './cluster-types.ts';
@@ -12,7 +13,7 @@ export function applyDefaults<T extends KubeObject>(kind: DefinedKind, object: T
 }
 
 function fill(value: unknown, schema: JsonSchemaProps): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (typeof value !== 'object' || value === null || isLargeInteger(value)) return;
   if (Array.isArray(value)) {
     if (schema.items) for (const item of value) fill(item, schema.items);
     return;

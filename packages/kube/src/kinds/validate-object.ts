@@ -1,4 +1,5 @@
 import { jsonEqual } from '../equality.ts';
+import { isLargeInteger, isRecord, toBigInt } from '../json.ts';
 import type { JsonSchemaProps } from './cluster-types.ts';
 import { schemaOf } from './custom-resource-definition.ts';
 import type { DefinedKind } from './define-kind.ts';
@@ -18,12 +19,12 @@ export interface FieldProblem {
  */
 export function validateObject(kind: DefinedKind, object: unknown): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  if (!isObject(object)) return [{ field: '', message: 'must be an object' }];
+  if (!isRecord(object)) return [{ field: '', message: 'must be an object' }];
   if (object['apiVersion'] !== kind.apiVersion)
     problems.push({ field: 'apiVersion', message: `must be ${kind.apiVersion}` });
   if (object['kind'] !== kind.kind) problems.push({ field: 'kind', message: `must be ${kind.kind}` });
   const { metadata } = object;
-  if (!isObject(metadata)) problems.push({ field: 'metadata', message: 'Required value' });
+  if (!isRecord(metadata)) problems.push({ field: 'metadata', message: 'Required value' });
   else if (!metadata['name'] && !metadata['generateName'])
     problems.push({ field: 'metadata.name', message: 'Required value: name or generateName is required' });
   const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = object;
@@ -58,23 +59,26 @@ function check(value: unknown, schema: JsonSchemaProps, field: string, problems:
   if (schema.enum && !schema.enum.some((allowed) => jsonEqual(allowed, value)))
     report(`Unsupported value: ${show(value)}: supported values: ${schema.enum.map(show).join(', ')}`);
   if (typeof value === 'number') checkNumber(value, schema, report);
+  else if (isLargeInteger(value)) checkLargeInteger(toBigInt(value), schema, report);
   else if (typeof value === 'string') checkString(value, schema, report);
   else if (Array.isArray(value)) checkList(value, schema, field, problems, report);
-  else if (isObject(value)) checkFields(value, schema, field, problems, report);
+  else if (isRecord(value)) checkFields(value, schema, field, problems, report);
   checkCombinations(value, schema, field, problems);
 }
 
 function hasType(value: unknown, schema: JsonSchemaProps): boolean {
-  if (schema['x-kubernetes-int-or-string']) return Number.isInteger(value) || typeof value === 'string';
+  if (schema['x-kubernetes-int-or-string']) return isInteger(value) || typeof value === 'string';
   switch (schema.type) {
     case undefined:
       return true;
     case 'integer':
-      return Number.isInteger(value);
+      return isInteger(value);
+    case 'number':
+      return typeof value === 'number' || isLargeInteger(value);
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return isObject(value);
+      return isRecord(value);
     default:
       return typeof value === schema.type;
   }
@@ -90,6 +94,16 @@ function checkNumber(value: number, schema: JsonSchemaProps, report: (message: s
     report(`Invalid value: ${value}: should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
   if (multipleOf !== undefined && value % multipleOf !== 0)
     report(`Invalid value: ${value}: should be a multiple of ${multipleOf}`);
+}
+
+/** No JavaScript number is as large: limits that are numbers need no exact comparison, only `int64` has its own. */
+function checkLargeInteger(value: bigint, schema: JsonSchemaProps, report: (message: string) => void): void {
+  if (BigInt.asIntN(64, value) !== value) report(`Invalid value: ${value}: does not fit into 64 bits`);
+  else checkNumber(Number(value), schema, report);
+}
+
+function isInteger(value: unknown): boolean {
+  return Number.isInteger(value) || isLargeInteger(value);
 }
 
 function checkString(value: string, schema: JsonSchemaProps, report: (message: string) => void): void {
@@ -154,7 +168,7 @@ function listIdentity(schema: JsonSchemaProps): ((item: unknown) => string) | un
   if (schema['x-kubernetes-list-type'] === 'set') return (item) => JSON.stringify(item);
   const keys = schema['x-kubernetes-list-map-keys'];
   if (schema['x-kubernetes-list-type'] !== 'map' || !keys) return undefined;
-  return (item) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, isObject(item) ? item[key] : undefined])));
+  return (item) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, isRecord(item) ? item[key] : undefined])));
 }
 
 function checkFields(
@@ -176,7 +190,7 @@ function checkFields(
     if (item === undefined) continue;
     const property = schema.properties?.[name];
     if (property) check(item, property, at(name), problems);
-    else if (isObject(schema.additionalProperties))
+    else if (isRecord(schema.additionalProperties))
       check(item, schema.additionalProperties as JsonSchemaProps, at(name), problems);
     else if (!schema['x-kubernetes-preserve-unknown-fields'] && schema.additionalProperties !== true)
       problems.push({ field: at(name), message: 'unknown field' });
@@ -204,8 +218,4 @@ function checkCombinations(value: unknown, schema: JsonSchemaProps, field: strin
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

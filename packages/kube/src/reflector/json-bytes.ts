@@ -1,3 +1,5 @@
+import { parseJson } from '../json.ts';
+
 /** Bytes that are not the JSON they should be. The connection that carried them is dropped. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError';
@@ -92,7 +94,7 @@ export function stringAt(bytes: Buffer, start: number, end: number): string {
 /** The parsed JSON between `start` and `end`. */
 export function parseAt(bytes: Buffer, start: number, end: number): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8', start, end));
+    return parseJson(bytes.toString('utf8', start, end));
   } catch (cause) {
     throw new UndecodableError('not JSON', { cause });
   }

@@ -1,4 +1,4 @@
-import { type Clock, createJsonPatch, type KubeObject } from '@slipway/kube';
+import { type Clock, createJsonPatch, type KubeObject, mutable, parseJson } from '@slipway/kube';
 
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import type { AdmissionRequest, Denial, Operation, Verdict, WebhookContext, WebhookDefinition } from './webhook.ts';
@@ -63,7 +63,7 @@ export class WebhookRouter {
     const kind = definition.type === 'conversion' ? 'ConversionReview' : 'AdmissionReview';
     let review: Review;
     try {
-      review = JSON.parse(body) as Review;
+      review = parseJson(body) as Review;
     } catch {
       return { status: 400, body: 'the request is not JSON\n' };
     }
@@ -115,7 +115,7 @@ export class WebhookRouter {
         const converted =
           object.apiVersion === desiredAPIVersion
             ? object
-            : await definition.convert(structuredClone(object), desiredAPIVersion);
+            : await definition.convert(mutable(object) as KubeObject, desiredAPIVersion);
         if (converted.apiVersion !== desiredAPIVersion) {
           throw new Error(`convert returned ${converted.apiVersion} instead of ${desiredAPIVersion}`);
         }
@@ -145,7 +145,7 @@ function toRequest(reviewed: ReviewedRequest, original: KubeObject): AdmissionRe
     name: name ?? original.metadata?.name ?? '',
     ...(subResource ? { subresource: subResource } : {}),
     // The patch is computed against the original, so the webhook gets a copy it may change.
-    object: structuredClone(original),
+    object: mutable(original) as KubeObject,
     ...(oldObject ? { old: oldObject } : {}),
     dryRun: dryRun ?? false,
     user: { username: userInfo?.username ?? '', groups: userInfo?.groups ?? [], uid: userInfo?.uid },
