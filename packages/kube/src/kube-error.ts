@@ -1,3 +1,5 @@
+import { isRecord } from './json.ts';
+
 /** The `Status` object an API server answers with when it says no (and sometimes when it says yes). */
 export interface Status {
   kind?: string;
@@ -114,11 +116,52 @@ function unknownKindText(operation: string | undefined): string {
 function parseStatus(text: string): Status | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const value = JSON.parse(text) as Status;
-    return value.kind === 'Status' ? value : undefined;
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) && value['kind'] === 'Status' ? statusFrom(value) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What of a value is a `Status`; parts of another type than they should have are left out. */
+export function statusFrom(value: unknown): Status {
+  const fields = recordOf(value);
+  const metadata = recordOf(fields['metadata']);
+  return {
+    kind: 'Status',
+    ...texts(fields, ['apiVersion', 'status', 'message', 'reason']),
+    ...(isCount(fields['code']) ? { code: fields['code'] } : {}),
+    metadata: texts(metadata, ['continue', 'resourceVersion']),
+    ...(isRecord(fields['details']) ? { details: detailsFrom(fields['details']) } : {}),
+  };
+}
+
+function detailsFrom(fields: Readonly<Record<string, unknown>>): StatusDetails {
+  const { causes, retryAfterSeconds } = fields;
+  return {
+    ...texts(fields, ['name', 'group', 'kind', 'uid']),
+    ...(Array.isArray(causes)
+      ? { causes: causes.map((cause) => texts(recordOf(cause), ['reason', 'message', 'field'])) }
+      : {}),
+    ...(isCount(retryAfterSeconds) ? { retryAfterSeconds } : {}),
+  };
+}
+
+function texts<N extends string>(
+  fields: Readonly<Record<string, unknown>>,
+  names: readonly N[],
+): { [K in N]?: string } {
+  const found: { [K in N]?: string } = {};
+  for (const name of names) if (typeof fields[name] === 'string') found[name] = fields[name];
+  return found;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 /** Milliseconds from a `Retry-After` header in seconds; dates are not used by Kubernetes and are ignored. */

@@ -12,6 +12,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** Longest answer that is taken in, unpacked. The largest pages of the largest clusters have a tenth of it. */
+export const maxAnswerBytes = 256 * 1024 * 1024;
+
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path and query as sent, starting with `/`. */

@@ -95,6 +95,26 @@ describe('list', () => {
     ]);
   });
 
+  test.each([
+    ['the same', () => 't'],
+    ['one of two in turn', (index: number) => `t${index % 2}`],
+  ])(
+    'a server that gives %s continue token again and again gets an error, not an endless list',
+    async (_what, token) => {
+      const { client, transport } = setUp((_request, index) => page(['a'], token(index)));
+      await expect(collect(client)).rejects.toMatchObject({
+        reason: 'BadAnswer',
+        message: 'list ConfigMap.v1 does not end: the server gave the same continue token twice',
+      });
+      expect(transport.lines.length).toBeLessThanOrEqual(3);
+    },
+  );
+
+  test('a server that gives empty pages without end gets an error', async () => {
+    const { client } = setUp((_request, index) => page([], `t${index}`));
+    await expect(collect(client)).rejects.toThrow('does not end: the server gave 100 pages without an object');
+  });
+
   test('a continue token that has expired is replaced by the one in the answer', async () => {
     const script: Script = (request) => {
       if (request.path.includes('continue=old')) return failure(410, 'Expired', { metadata: { continue: 'new' } });

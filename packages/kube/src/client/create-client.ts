@@ -35,7 +35,9 @@ import { actingTransport } from '../transport/impersonation.ts';
 import { Discovery } from './discovery.ts';
 import { statusPatch, type StatusShape } from './merge-status.ts';
 import { Requester, type ClientInstrument, type Verb } from './requester.ts';
+import { PageTokens } from '../page-tokens.ts';
 import { collectionPath, objectPath, withQuery, type QueryValue } from '../resource-path.ts';
+import { listAnswer, objectAnswer, recordAnswer } from './answers.ts';
 import { watchEvents } from './watch-stream.ts';
 
 export interface ClientOptions {
@@ -141,11 +143,13 @@ class TransportClient implements Client {
     const limit = options.limit ?? 500;
     let page = await this.listPage(kind, { ...options, limit });
     let last = '';
+    const pages = new PageTokens(`list ${kindText(kind)}`);
     for (;;) {
       for (const item of page.items) yield item;
       const final = page.items.at(-1);
       if (final) last = keyText(keyOf(final));
       if (!page.continue) return;
+      pages.next(page.continue, page.items.length);
       // A continue token stands for the first page's version; sending one beside it is refused.
       const { resourceVersion: _version, resourceVersionMatch: _match, ...rest } = options;
       try {
@@ -180,19 +184,22 @@ class TransportClient implements Client {
       limit: options.limit || undefined,
       continue: options.continue,
     });
-    const list = await this.#call<{
-      metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-      items?: ObjectOf<K>[] | null;
-    }>('list', kind, { namespace: options.namespace, name: '' }, { method: 'GET', path }, options);
-    const items = list.items ?? [];
+    const list = await this.#call<{ metadata?: unknown; items?: unknown }>(
+      'list',
+      kind,
+      { namespace: options.namespace, name: '' },
+      { method: 'GET', path },
+      options,
+    );
+    const { metadata, items } = listAnswer(list, `list ${kindText(kind)}`);
     // The server leaves these two out of the items of built-in kinds.
-    for (const item of items as KubeObject[]) {
+    for (const item of items) {
       item.apiVersion ??= kind.apiVersion;
       item.kind ??= kind.kind;
     }
-    const { resourceVersion = '', continue: token, remainingItemCount } = list.metadata ?? {};
+    const { resourceVersion = '', continue: token, remainingItemCount } = metadata;
     return {
-      items,
+      items: items as ObjectOf<K>[],
       resourceVersion,
       ...(token ? { continue: token } : {}),
       ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
@@ -311,8 +318,10 @@ class TransportClient implements Client {
       }
       throw error;
     }
-    const gone = answer.kind === 'Status' || !lingers(answer);
-    const uid = answer.kind === 'Status' ? answer.details?.uid : answer.metadata.uid;
+    const { metadata } = objectAnswer(answer, `delete ${kindText(kind)}`);
+    const isStatus = answer.kind === 'Status' || metadata === undefined;
+    const gone = isStatus || !lingers(answer);
+    const uid = isStatus ? answer.details?.uid : metadata.uid;
     if (!options.dryRun) {
       if (gone) this.#cache?.wrote(kind, key, { uid, deleted: true });
       else this.#cache?.wrote(kind, key, { uid, resourceVersion: answer.metadata.resourceVersion });
@@ -397,7 +406,7 @@ class TransportClient implements Client {
   }
 
   async serverVersion(options: CallOptions = {}): Promise<{ major: string; minor: string; gitVersion: string }> {
-    return (await this.request({ method: 'GET', path: '/version' }, options)) as {
+    return (await this.#requestRecord({ method: 'GET', path: '/version' }, options)) as {
       major: string;
       minor: string;
       gitVersion: string;
@@ -409,7 +418,7 @@ class TransportClient implements Client {
     const spec = path
       ? { nonResourceAttributes: { path, verb } }
       : { resourceAttributes: { ...resource, verb, group: resource.group ?? '' } };
-    const review = (await this.request(
+    const review = (await this.#requestRecord(
       {
         method: 'POST',
         path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
@@ -446,6 +455,11 @@ class TransportClient implements Client {
     );
   }
 
+  async #requestRecord(request: RawRequest, options: CallOptions): Promise<unknown> {
+    const operation = `${request.method} ${request.path}`;
+    return recordAnswer(await this.request(request, options), operation);
+  }
+
   async #write<T extends KubeObject>(
     verb: Verb,
     kind: Kind,
@@ -454,7 +468,7 @@ class TransportClient implements Client {
     options: WriteOptions & SubresourceOption,
   ): Promise<T> {
     const result = await this.#call<T>(verb, kind, key, request, options);
-    const stored = result.metadata as KubeObject['metadata'] | undefined;
+    const stored = objectAnswer(result, `${verb} ${kindText(kind)}`).metadata;
     // Answers of subresources such as `eviction` or `token` are not the object.
     if (!options.dryRun && this.#cache && stored?.name && (result.kind === kind.kind || !result.kind)) {
       const { uid, resourceVersion } = stored;
@@ -478,10 +492,9 @@ class TransportClient implements Client {
   ): Promise<T> {
     const where = keyText({ ...(key.namespace ? { namespace: key.namespace } : {}), name: key.name });
     try {
-      return (await this.#requester.json(
-        { verb, kind, key, operation: `${verb} ${kindText(kind)} ${where}`.trimEnd(), ...request },
-        options,
-      )) as T;
+      const operation = `${verb} ${kindText(kind)} ${where}`.trimEnd();
+      const answer = await this.#requester.json({ verb, kind, key, operation, ...request }, options);
+      return recordAnswer(answer, operation) as T;
     } catch (error) {
       if (isUnknownKind(error)) this.#forget(kind);
       throw error;

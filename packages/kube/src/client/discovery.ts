@@ -2,6 +2,7 @@ import { abortable } from '../abortable.ts';
 import type { DiscoveredResource } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import { parseApiVersion, type Kind } from '../kind.ts';
+import { recordAnswer } from './answers.ts';
 import { isNotFound, isUnknownKind, KubeError } from '../kube-error.ts';
 
 /** Fetches a path as JSON; what discovery needs of a client. */
@@ -84,30 +85,32 @@ export class Discovery {
   }
 
   async #loadRoot(path: '/api' | '/apis'): Promise<DiscoveredResource[]> {
-    const document = (await this.#fetch(path, aggregated)) as DiscoveryDocument;
-    if (document.kind === 'APIGroupDiscoveryList') return fromAggregated(document);
+    const document = recordAnswer(await this.#fetch(path, aggregated), `discover ${path}`) as DiscoveryDocument;
+    if (document.kind === 'APIGroupDiscoveryList') return readable(path, () => fromAggregated(document));
     return path === '/api' ? this.#legacyCore(document) : this.#legacyGroups(document);
   }
 
   async #legacyCore(document: DiscoveryDocument): Promise<DiscoveredResource[]> {
-    const lists = await Promise.all(
-      (document.versions ?? []).map((version) => this.#fetchGroupVersion('', version as string, true)),
-    );
+    const versions = readable('/api', () => (document.versions ?? []).map(String));
+    const lists = await Promise.all(versions.map((version) => this.#fetchGroupVersion('', version, true)));
     return lists.flat();
   }
 
   async #legacyGroups(document: DiscoveryDocument): Promise<DiscoveredResource[]> {
-    const lists = await Promise.all(
-      (document.groups ?? []).flatMap((group) =>
-        (group.versions ?? []).map(async ({ version }) => {
-          try {
-            return await this.#fetchGroupVersion(group.name, version, group.preferredVersion?.version === version);
-          } catch {
-            // One aggregated API that is down must not hide all the others.
-            return [];
-          }
-        }),
+    const served = readable('/apis', () =>
+      (document.groups ?? []).flatMap(({ name, versions = [], preferredVersion }) =>
+        versions.map(({ version }) => ({ name, version, preferred: preferredVersion?.version === version })),
       ),
+    );
+    const lists = await Promise.all(
+      served.map(async ({ name, version, preferred }) => {
+        try {
+          return await this.#fetchGroupVersion(name, version, preferred);
+        } catch {
+          // One aggregated API that is down must not hide all the others.
+          return [];
+        }
+      }),
     );
     return lists.flat();
   }
@@ -119,8 +122,9 @@ export class Discovery {
     signal?: AbortSignal,
   ): Promise<DiscoveredResource[]> {
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-    const list = (await this.#fetch(path, 'application/json', signal)) as LegacyResourceList;
-    return fromLegacy(list, group, version, preferred);
+    const answer = await this.#fetch(path, 'application/json', signal);
+    const list = recordAnswer(answer, `discover ${path}`) as LegacyResourceList;
+    return readable(path, () => fromLegacy(list, group, version, preferred));
   }
 
   async #loadGroupVersion(group: string, version: string, signal?: AbortSignal): Promise<void> {
@@ -134,6 +138,20 @@ export class Discovery {
     }
     const others = this.#resources.filter((r) => r.group !== group || r.version !== version);
     this.#resources = [...others, ...found];
+  }
+}
+
+/** A document that has another shape than discovery's is a bad answer, wherever reading it stumbles. */
+function readable<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const operation = `discover ${path}`;
+    throw new KubeError(`the answer to ${operation} is not a discovery document`, {
+      reason: 'BadAnswer',
+      operation,
+      cause,
+    });
   }
 }
 
@@ -185,7 +203,7 @@ function fromAggregated(document: DiscoveryDocument): DiscoveredResource[] {
     for (const [index, version] of (group.versions ?? []).entries()) {
       for (const resource of version.resources ?? []) {
         const kind = resource.responseKind?.kind;
-        if (!kind) continue;
+        if (typeof kind !== 'string' || typeof resource.resource !== 'string') continue;
         result.push({
           group: group.metadata?.name ?? '',
           version: version.version,

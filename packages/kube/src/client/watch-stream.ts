@@ -1,7 +1,7 @@
 import type { WatchEvent } from '../client.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { parseJson } from '../json.ts';
-import { KubeError, type Status } from '../kube-error.ts';
+import { isRecord, parseJson } from '../json.ts';
+import { KubeError, statusFrom } from '../kube-error.ts';
 import type { KubeObject } from '../object.ts';
 import type { Stream, Transport, TransportRequest } from '../transport.ts';
 
@@ -36,9 +36,11 @@ export async function* watchEvents<T extends KubeObject>(
   const onLine = (line: string) => {
     if (outcome) return;
     try {
-      events.push(parseJson(line) as RawEvent<T>);
+      const event = parseJson(line);
+      if (!isEvent<T>(event)) throw new TypeError('an event has a type and an object');
+      events.push(event);
     } catch (cause) {
-      finish(new KubeError('the watch sent a line that is not JSON', { reason: 'BadAnswer', operation, cause }));
+      finish(new KubeError('the watch sent a line that is not an event', { reason: 'BadAnswer', operation, cause }));
     }
   };
   const stream: Stream = transport.open(request, {
@@ -67,7 +69,7 @@ export async function* watchEvents<T extends KubeObject>(
     for (;;) {
       for (const event of events.splice(0)) {
         signal?.throwIfAborted();
-        if (event.type === 'ERROR') throw KubeError.fromStatus(event.object as Status, operation);
+        if (event.type === 'ERROR') throw KubeError.fromStatus(statusFrom(event.object), operation);
         yield event as WatchEvent<T>;
       }
       if (outcome && events.length === 0) {
@@ -81,6 +83,10 @@ export async function* watchEvents<T extends KubeObject>(
     signal?.removeEventListener('abort', onAbort);
     stream.abort();
   }
+}
+
+function isEvent<T>(value: unknown): value is RawEvent<T> {
+  return isRecord(value) && typeof value['type'] === 'string' && isRecord(value['object']);
 }
 
 export function connectionError(error: unknown, operation: string): KubeError {

@@ -1,4 +1,5 @@
 import { kindText } from '../kind.ts';
+import { statusFrom } from '../kube-error.ts';
 import type { ReflectorQuery } from './query.ts';
 
 /** Why a watch had to be started again; the label of the restart metric. */
@@ -39,26 +40,25 @@ type Headers = Readonly<Record<string, string | string[]>>;
 
 /** Reads what the server said from an HTTP error answer or from the object of an ERROR event. */
 export function serverStatus(code: number, body: Buffer, headers: Headers = {}): ServerStatus {
-  let parsed: Record<string, unknown> = {};
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null) parsed = value as Record<string, unknown>;
-  } catch {
-    // A proxy's HTML or plain text: the code has to do.
-  }
-  const details = (parsed['details'] ?? {}) as {
-    causes?: readonly { reason?: string }[];
-    retryAfterSeconds?: number;
-  };
+  const said = statusFrom(parsed(body));
   const header = headers['retry-after'];
   const fromHeader = Number(Array.isArray(header) ? header[0] : header);
   return {
-    code: typeof parsed['code'] === 'number' ? parsed['code'] : code,
-    reason: typeof parsed['reason'] === 'string' ? parsed['reason'] : '',
-    message: typeof parsed['message'] === 'string' ? parsed['message'] : '',
-    causes: (details.causes ?? []).map((cause) => cause.reason ?? ''),
-    retryAfterSeconds: waitOf(fromHeader) ?? waitOf(details.retryAfterSeconds),
+    code: said.code ?? code,
+    reason: said.reason ?? '',
+    message: said.message ?? '',
+    causes: (said.details?.causes ?? []).map((cause) => cause.reason ?? ''),
+    retryAfterSeconds: waitOf(fromHeader) ?? waitOf(said.details?.retryAfterSeconds),
   };
+}
+
+/** A proxy's HTML or plain text says nothing: the code has to do. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Longest wait a server can ask for: one that asks for a day must not take the cache out for a day. */

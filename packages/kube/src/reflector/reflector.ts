@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../clock.ts';
 import { kindText } from '../kind.ts';
 import type { Random } from '../random.ts';
-import type { Transport } from '../transport.ts';
+import { PageTokens } from '../page-tokens.ts';
+import { maxAnswerBytes, type Transport } from '../transport.ts';
 import { BackOff, type BackOffOptions } from './back-off.ts';
 import { type Breakdown, Connection, type ConnectionHandler, type ConnectionLimits } from './connection.ts';
 import { EventScan } from './event-scan.ts';
@@ -101,7 +102,12 @@ type State =
   /** A watch that begins with the present objects; they are collected until the end marker. */
   | { readonly name: 'streaming'; readonly load: Load; connection: Connection | undefined }
   /** One page of a LIST is on its way. */
-  | { readonly name: 'listing'; readonly listing: Listing; chunks: Buffer[]; connection: Connection | undefined }
+  | {
+      readonly name: 'listing';
+      readonly listing: Listing;
+      readonly page: PageBytes;
+      connection: Connection | undefined;
+    }
   /** A page is being taken apart, a slice at a time. */
   | { readonly name: 'decoding'; readonly listing: Listing; readonly scan: ListScan }
   /** Changes arrive one by one. */
@@ -114,6 +120,9 @@ interface Listing {
   readonly limit: number;
   continue: string;
   version: string;
+  readonly pages: PageTokens;
+  /** Objects in the page that is being taken apart. */
+  objects: number;
 }
 
 const endMarker = 'k8s.io/initial-events-end';
@@ -248,7 +257,8 @@ export class Reflector {
   }
 
   #list(limit: number): void {
-    this.#requestPage({ load: this.#beginLoad(), limit, continue: '', version: '' });
+    const pages = new PageTokens(`list ${kindText(this.#query.kind)}`);
+    this.#requestPage({ load: this.#beginLoad(), limit, continue: '', version: '', pages, objects: 0 });
   }
 
   #beginLoad(): Load {
@@ -258,7 +268,7 @@ export class Reflector {
   }
 
   #requestPage(listing: Listing): void {
-    const state: State = { name: 'listing', listing, chunks: [], connection: undefined };
+    const state: State = { name: 'listing', listing, page: new PageBytes(), connection: undefined };
     this.#enter(state);
     const version = listing.continue || listing.limit === 0 ? undefined : this.#loadVersion();
     const path = queryPath(this.#query, {
@@ -274,20 +284,19 @@ export class Reflector {
       { answerMs: this.#timings.answerMs, silenceMs: this.#timings.stallMs },
       {
         data: (chunk) => {
-          state.chunks.push(Buffer.from(chunk));
+          if (!state.page.add(chunk)) {
+            state.connection?.close();
+            this.#undecodable(new UndecodableError(`a page is larger than ${maxAnswerBytes} bytes`));
+          }
         },
-        ended: () => {
-          const { chunks } = state;
-          state.chunks = [];
-          this.#decodePage(listing, chunks);
-        },
+        ended: () => this.#decodePage(listing, state.page.take()),
       },
     );
   }
 
-  #decodePage(listing: Listing, chunks: Buffer[]): void {
+  #decodePage(listing: Listing, page: Buffer): void {
     try {
-      const state: State = { name: 'decoding', listing, scan: new ListScan(Buffer.concat(chunks)) };
+      const state: State = { name: 'decoding', listing, scan: new ListScan(page) };
       this.#enter(state);
       this.#decodeSlice(state);
     } catch (error) {
@@ -301,6 +310,7 @@ export class Reflector {
     try {
       while (scan.next()) {
         scan.itemEnds(listing.load.putItem(scan.bytes, scan.itemStart));
+        listing.objects += 1;
         if (slice.isOver) {
           this.#yieldToLoop(() => {
             if (this.#state === state) this.#decodeSlice(state);
@@ -308,6 +318,8 @@ export class Reflector {
           return;
         }
       }
+      if (scan.meta.continue) listing.pages.next(scan.meta.continue, listing.objects);
+      listing.objects = 0;
     } catch (error) {
       this.#undecodable(error);
       return;
@@ -572,14 +584,18 @@ export class Reflector {
   #undecodable(error: unknown): void {
     const state = this.#state;
     const detail = `the server sent something that cannot be read (${error instanceof Error ? error.message : String(error)})`;
-    const problem = brokenConnection(this.#query, state.name === 'decoding' ? 'list' : 'watch', detail);
+    const problem = brokenConnection(
+      this.#query,
+      state.name === 'decoding' || state.name === 'listing' ? 'list' : 'watch',
+      detail,
+    );
     this.#report.problem(problem);
     if (state.name === 'streaming') {
       this.#streamFailed('undecodable', detail);
       return;
     }
     this.#restart('undecodable', detail);
-    if (state.name === 'decoding') {
+    if (state.name === 'decoding' || state.name === 'listing') {
       this.#wait(this.#backOff.next(), () => this.#requestPage(state.listing));
       return;
     }
@@ -596,6 +612,24 @@ export class Reflector {
     const fields = { kind: kindText(this.#query.kind), namespace: this.#query.namespace, reason, detail };
     if (reason === 'closed') this.#report.debug('watch ended', fields);
     else this.#report.warn('watch interrupted', fields);
+  }
+}
+
+/** The body of one page as it arrives, as long as it has a size a page can have. */
+class PageBytes {
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  /** Whether it still fits. */
+  add(chunk: Buffer): boolean {
+    this.#size += chunk.length;
+    if (this.#size > maxAnswerBytes) return false;
+    this.#chunks.push(Buffer.from(chunk));
+    return true;
+  }
+
+  take(): Buffer {
+    return Buffer.concat(this.#chunks.splice(0));
   }
 }
 

@@ -174,6 +174,25 @@ describe('send', () => {
     });
   });
 
+  test.each([
+    ['plain', false],
+    ['packed into little', true],
+  ])('an answer that is too long, %s, is an error and not a full memory', async (_how, packed) => {
+    const long = Buffer.alloc(3_000_000, 'a');
+    await using server = await serve((_request, response) => {
+      if (packed) response.setHeader('content-encoding', 'gzip');
+      response.end(packed ? gzipSync(long) : long);
+    });
+    await closing(undiciTransport({ server: server.url }, { maxAnswerBytes: 1_000_000 }), async (transport) => {
+      for (let round = 0; round < 3; round += 1) {
+        await expect(transport.send(get('/'))).rejects.toMatchObject({
+          reason: 'BadAnswer',
+          message: 'the answer to GET is longer than 1000000 bytes',
+        });
+      }
+    });
+  });
+
   test('nobody listening is an error that names the server and where its address came from', async () => {
     await closing(undiciTransport({ server: 'http://127.0.0.1:1', origin: 'my.yaml' }), async (transport) => {
       await expect(transport.send(get('/'))).rejects.toThrow(/no answer from http:\/\/127\.0\.0\.1:1 \(my\.yaml\)/);

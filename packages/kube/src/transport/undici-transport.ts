@@ -6,7 +6,14 @@ import { abortable } from '../abortable.ts';
 import type { ClientCertificate, Connection, Credential } from '../connection.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { KubeError } from '../kube-error.ts';
-import type { Stream, StreamHandler, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import {
+  maxAnswerBytes,
+  type Stream,
+  type StreamHandler,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '../transport.ts';
 import { connectorFor } from './connector.ts';
 import { impersonationHeaders } from './impersonation.ts';
 
@@ -23,6 +30,8 @@ export interface UndiciTransportOptions {
   maxConnections?: number;
   /** Ask for gzip in answers to `send`: fewer bytes, more CPU at both ends. Default false. */
   compression?: boolean;
+  /** Longest answer to `send`, unpacked; a longer one is an error. Default {@link maxAnswerBytes}. */
+  maxAnswerBytes?: number;
   /** Sent as `user-agent`. Default `slipway`. */
   userAgent?: string;
 }
@@ -183,6 +192,10 @@ class UndiciTransport implements Transport {
         return;
       }
       const chunks: Buffer[] = [];
+      const maxBytes = this.#options.maxAnswerBytes ?? maxAnswerBytes;
+      const tooLong = (): KubeError =>
+        new KubeError(`the answer to ${request.method} is longer than ${maxBytes} bytes`, { reason: 'BadAnswer' });
+      let size = 0;
       let status = 0;
       let headers: Record<string, string | string[]> = {};
       const limit = this.#options.requestTimeoutMs ?? 70_000;
@@ -206,15 +219,22 @@ class UndiciTransport implements Transport {
           status = s;
           headers = h;
         },
-        data: (chunk) => void chunks.push(chunk),
+        data: (chunk) => {
+          size += chunk.length;
+          if (size <= maxBytes) chunks.push(chunk);
+          else {
+            exchange.abort();
+            settle(() => reject(tooLong()));
+          }
+        },
         end: () =>
           settle(() => {
             const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
             if (headers['content-encoding'] !== 'gzip') resolve({ status, headers, body });
             else
-              gunzip(body, (error, plain) => {
-                if (error) reject(error);
-                else resolve({ status, headers, body: plain });
+              gunzip(body, { maxOutputLength: maxBytes }, (error, plain) => {
+                if (!error) resolve({ status, headers, body: plain });
+                else reject((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLong() : error);
               });
           }),
         error: (error) => settle(() => reject(error)),
