@@ -1,3 +1,5 @@
+import { InputError } from './input-error.ts';
+
 /** Milliseconds. Reads well where a delay is asked for: `requeueAfter(minutes(10))`. */
 export function milliseconds(count: number): number {
   return count;
@@ -35,16 +37,17 @@ export function parseDuration(text: string): number {
   const match = /^([-+]?)(.*)$/s.exec(text)!;
   const [, sign, body = ''] = match;
   if (body === '0') return 0;
-  if (body === '') throw new TypeError(`"${text}" is not a duration; write one such as 90s or 1h30m`);
+  if (body === '') throw new InputError('Duration', `"${text}" is not a duration; write one such as 90s or 1h30m`);
   let total = 0n;
   let rest = body;
   while (rest !== '') {
     const part = /^(\d+\.?\d*|\.\d+)([a-zµμ]*)/.exec(rest);
-    if (!part) throw new TypeError(`"${text}" is not a duration; write one such as 90s or 1h30m`);
+    if (!part) throw new InputError('Duration', `"${text}" is not a duration; write one such as 90s or 1h30m`);
     const [, amount = '', unit = ''] = part;
     const factor = Object.hasOwn(unitNs, unit) ? unitNs[unit] : undefined;
     if (factor === undefined)
-      throw new TypeError(
+      throw new InputError(
+        'Duration',
         unit === ''
           ? `duration "${text}" has a number without a unit; use h, m, s, ms, us or ns`
           : `duration "${text}" has unknown unit "${unit}"; use h, m, s, ms, us or ns`,

@@ -17,6 +17,7 @@ export * from './connection.ts';
 export * from './duration.ts';
 export * from './equality.ts';
 export * from './finalizers.ts';
+export * from './input-error.ts';
 export * from './json.ts';
 export * from './json-patch.ts';
 export * from './kind.ts';

@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubeObject, OwnerReference } from './object.ts';
 import { parseApiVersion } from './kind.ts';
+import { InputError } from './input-error.ts';
 
 type Owned = DeepReadonly<Pick<KubeObject, 'metadata'>> & { readonly kind?: string };
 
@@ -44,7 +45,7 @@ function withReference<T extends KubeObject>(object: T, owner: DeepReadonly<Kube
   const existing = object.metadata.ownerReferences ?? [];
   const controller = existing.find((candidate) => candidate.controller && !sameOwner(candidate, reference));
   if (reference.controller && controller)
-    throw new TypeError(`${text} is controlled by ${controller.kind} ${controller.name} already`);
+    throw new InputError('Owner', `${text} is controlled by ${controller.kind} ${controller.name} already`);
   const others = existing.filter((candidate) => !sameOwner(candidate, reference));
   return { ...object, metadata: { ...object.metadata, ownerReferences: [...others, reference] } };
 }

@@ -1,3 +1,5 @@
+import { InputError } from './input-error.ts';
+
 const binary: Readonly<Record<string, bigint>> = {
   Ki: 2n ** 10n,
   Mi: 2n ** 20n,
@@ -37,14 +39,15 @@ const nanoPerUnit = 1_000_000_000n;
 export function parseQuantity(value: string | number): Quantity {
   const text = String(value);
   const match = pattern.exec(text);
-  if (!match) throw new TypeError(`"${text}" is not a quantity; write one such as 500m, 2 or 1Gi`);
+  if (!match) throw new InputError('Quantity', `"${text}" is not a quantity; write one such as 500m, 2 or 1Gi`);
   const [, sign, digits = '', suffix = ''] = match;
   const point = digits.indexOf('.');
   const fractionLength = point < 0 ? 0 : digits.length - point - 1;
   const integer = BigInt(digits.replace('.', '') || '0');
   const scale = binary[suffix];
   const exponent = scale === undefined ? (decimalExponent[suffix] ?? Number(suffix.slice(1))) : 0;
-  if (Math.abs(exponent) > 1_000) throw new TypeError(`"${text}" is not a quantity: its exponent is out of range`);
+  if (Math.abs(exponent) > 1_000)
+    throw new InputError('Quantity', `"${text}" is not a quantity: its exponent is out of range`);
   const power = 9 + exponent - fractionLength;
   const amount = integer * (scale ?? 1n);
   const nano = power >= 0 ? amount * 10n ** BigInt(power) : divideUp(amount, 10n ** BigInt(-power));

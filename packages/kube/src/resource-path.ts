@@ -1,5 +1,6 @@
 import { kindText, type Kind } from './kind.ts';
 import type { ObjectKey } from './object.ts';
+import { InputError } from './input-error.ts';
 
 export type QueryValue = string | number | boolean | undefined;
 
@@ -31,6 +32,6 @@ export function withQuery(path: string, query: Readonly<Record<string, QueryValu
 function segment(text: string, what: string): string {
   // Path segments the server would resolve to something else must not leave this process.
   if (text === '.' || text === '..' || text.includes('/') || text.includes('%'))
-    throw new TypeError(`${what} "${text}" is not the name of an object`);
+    throw new InputError('Name', `${what} "${text}" is not the name of an object`);
   return encodeURIComponent(text);
 }

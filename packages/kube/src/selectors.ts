@@ -1,5 +1,6 @@
 import type { LabelSelector } from './kinds/meta-types.ts';
 import type { DeepReadonly } from './object.ts';
+import { InputError } from './input-error.ts';
 
 export type LabelOperator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt';
 
@@ -86,16 +87,17 @@ export function labelSelectorRequirements(selector: DeepReadonly<LabelSelector>)
     switch (operator) {
       case 'In':
       case 'NotIn':
-        if (values.length === 0) throw new TypeError(`label selector: ${key} ${operator} needs at least one value`);
+        if (values.length === 0)
+          throw new InputError('Selector', `label selector: ${key} ${operator} needs at least one value`);
         terms.push({ key, operator: operator === 'In' ? 'in' : 'notin', values });
         break;
       case 'Exists':
       case 'DoesNotExist':
-        if (values.length > 0) throw new TypeError(`label selector: ${key} ${operator} takes no values`);
+        if (values.length > 0) throw new InputError('Selector', `label selector: ${key} ${operator} takes no values`);
         terms.push({ key, operator: operator === 'Exists' ? 'exists' : 'absent', values: [] });
         break;
       default:
-        throw new TypeError(`label selector: ${key} has unknown operator "${String(operator)}"`);
+        throw new InputError('Selector', `label selector: ${key} has unknown operator "${String(operator)}"`);
     }
   }
   return terms;
@@ -149,7 +151,10 @@ class SelectorParser {
   }
 
   fail(problem: string, back = 0): never {
-    throw new TypeError(`label selector "${this.#text}": ${problem} at character ${this.#position - back + 1}`);
+    throw new InputError(
+      'Selector',
+      `label selector "${this.#text}": ${problem} at character ${this.#position - back + 1}`,
+    );
   }
 
   #peek(): string {
@@ -207,9 +212,10 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
   if (text.trim() === '') return [];
   return splitUnescaped(text, ',').map((term) => {
     const match = /^((?:\\.|[^\\=!])*)(!=|==|=)((?:\\.|[^\\])*)$/s.exec(term);
-    if (!match) throw new TypeError(`field selector "${text}": "${term}" is not field=value or field!=value`);
+    if (!match)
+      throw new InputError('Selector', `field selector "${text}": "${term}" is not field=value or field!=value`);
     const [, field = '', operator, value = ''] = match;
-    if (field.trim() === '') throw new TypeError(`field selector "${text}": "${term}" names no field`);
+    if (field.trim() === '') throw new InputError('Selector', `field selector "${text}": "${term}" names no field`);
     return { field: field.trim(), equals: operator !== '!=', value: value.replaceAll(/\\(.)/gs, '$1') };
   });
 }

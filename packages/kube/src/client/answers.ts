@@ -22,8 +22,13 @@ export function recordAnswer(answer: unknown, operation: string): Record<string,
 }
 
 /** An object, or the answer of a subresource, which may have no metadata. */
-export function objectAnswer(answer: unknown, operation: string): { metadata: KubeObject['metadata'] | undefined } {
+export function objectAnswer(
+  answer: unknown,
+  operation: string,
+  need?: 'with metadata',
+): { metadata: KubeObject['metadata'] | undefined } {
   const { metadata } = recordAnswer(answer, operation);
+  if (need && !isRecord(metadata)) throw badAnswer(operation, 'has no metadata');
   if (metadata !== undefined && metadata !== null && !isRecord(metadata))
     throw badAnswer(operation, 'has metadata that is not an object');
   return { metadata: (metadata ?? undefined) as KubeObject['metadata'] | undefined };

@@ -39,6 +39,7 @@ import { PageTokens } from '../page-tokens.ts';
 import { collectionPath, objectPath, withQuery, type QueryValue } from '../resource-path.ts';
 import { listAnswer, objectAnswer, recordAnswer } from './answers.ts';
 import { watchEvents } from './watch-stream.ts';
+import { InputError } from '../input-error.ts';
 
 export interface ClientOptions {
   transport: Transport;
@@ -123,7 +124,7 @@ class TransportClient implements Client {
   async get<K extends Kind>(kind: K, key: ObjectKey, options: ReadOptions = {}): Promise<ObjectOf<K> | undefined> {
     this.#learn(kind);
     try {
-      return await this.#call<ObjectOf<K>>(
+      const answer = await this.#call<ObjectOf<K>>(
         'get',
         kind,
         key,
@@ -133,6 +134,8 @@ class TransportClient implements Client {
         },
         options,
       );
+      if (!options.subresource) objectAnswer(answer, `get ${kindText(kind)}`, 'with metadata');
+      return answer;
     } catch (error) {
       if (isNotFound(error) && !isUnknownKind(error)) return undefined;
       throw error;
@@ -231,7 +234,7 @@ class TransportClient implements Client {
     const kind = await this.#kindOf(object, options.signal);
     const { namespace, name = '' } = object.metadata;
     if (kind.scope === 'Namespaced' && !namespace)
-      throw new TypeError(`create ${kindText(kind)} ${name}: metadata.namespace is missing`);
+      throw new InputError('Object', `create ${kindText(kind)} ${name}: metadata.namespace is missing`);
     const path = withQuery(collectionPath(kind, namespace), this.#writeQuery(options));
     return this.#write<T>('create', kind, { namespace, name }, { method: 'POST', path, body: object }, options);
   }
@@ -531,10 +534,11 @@ class TransportClient implements Client {
 
   async #kindOf(object: DeepReadonly<KubeObject>, signal?: AbortSignal): Promise<Kind> {
     if (!object.apiVersion || !object.kind)
-      throw new TypeError(
+      throw new InputError(
+        'Object',
         `an object named "${object.metadata?.name ?? ''}" has no ${object.kind ? 'apiVersion' : 'kind'}`,
       );
-    if (!object.metadata) throw new TypeError(`an object of kind ${object.kind} has no metadata`);
+    if (!object.metadata) throw new InputError('Object', `an object of kind ${object.kind} has no metadata`);
     return this.resolve(object.apiVersion, object.kind, { signal });
   }
 }

@@ -5,6 +5,7 @@ import { parseJson } from '../json.ts';
 import type { Kind } from '../kind.ts';
 import { isConnectionFailure, isTimeout, KubeError } from '../kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import { concernsSecret, withoutSecretValues } from './secret-texts.ts';
 import { connectionError } from './watch-stream.ts';
 
 export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection' | 'raw';
@@ -126,9 +127,10 @@ export class Requester {
         throw failure;
       }
       progress.status = response.status;
-      this.#passWarnings(response, request.operation);
+      // Warnings quote as freely as errors.
+      if (!concernsSecret(request)) this.#passWarnings(response, request.operation);
       if (response.status >= 200 && response.status < 300) return response;
-      const failure = KubeError.fromResponse(response, request.operation);
+      const failure = withoutSecretValues(KubeError.fromResponse(response, request.operation), request);
       const waitMs = waitBeforeRetry(failure);
       if (waitMs === undefined || progress.retries >= maxRetries || waitedMs + waitMs > maxRetryWaitMs) throw failure;
       progress.retries += 1;
@@ -173,7 +175,8 @@ function parse(response: TransportResponse, request: JsonRequest): unknown {
       code: response.status,
       reason: 'BadAnswer',
       operation: request.operation,
-      cause,
+      // It quotes the text it stumbled over.
+      ...(concernsSecret(request) ? {} : { cause }),
     });
   }
 }

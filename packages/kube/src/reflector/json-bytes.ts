@@ -95,7 +95,8 @@ export function stringAt(bytes: Buffer, start: number, end: number): string {
 export function parseAt(bytes: Buffer, start: number, end: number): unknown {
   try {
     return parseJson(bytes.toString('utf8', start, end));
-  } catch (cause) {
-    throw new UndecodableError('not JSON', { cause });
+  } catch {
+    // Without its cause, which quotes the text it stumbled over: it may be a Secret's.
+    throw new UndecodableError('not JSON');
   }
 }

@@ -1,10 +1,11 @@
 import type { Impersonation } from '../connection.ts';
+import { InputError } from '../input-error.ts';
 import type { Transport, TransportRequest } from '../transport.ts';
 
 /** The request headers that ask the server to act as somebody else. */
 export function impersonationHeaders(impersonate: Impersonation | undefined): Record<string, string | string[]> {
   if (!impersonate) return {};
-  if (!impersonate.user) throw new TypeError('impersonation names groups or extras but no user');
+  if (!impersonate.user) throw new InputError('Object', 'impersonation names groups or extras but no user');
   const headers: Record<string, string | string[]> = { 'impersonate-user': impersonate.user };
   if (impersonate.uid) headers['impersonate-uid'] = impersonate.uid;
   if (impersonate.groups?.length) headers['impersonate-group'] = [...impersonate.groups];

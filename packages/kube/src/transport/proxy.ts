@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { InputError } from '../input-error.ts';
 
 interface ProxyTarget {
   host: string;
@@ -21,10 +22,13 @@ export function parseProxyUrl(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw new TypeError('proxy-url is not a URL');
+    throw new InputError('Address', 'proxy-url is not a URL');
   }
   if (!['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol))
-    throw new TypeError(`proxy-url has scheme "${url.protocol.slice(0, -1)}"; supported are http, https and socks5`);
+    throw new InputError(
+      'Address',
+      `proxy-url has scheme "${url.protocol.slice(0, -1)}"; supported are http, https and socks5`,
+    );
   return url;
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../transport.ts';
 import { connectorFor } from './connector.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { InputError } from '../input-error.ts';
 
 export interface UndiciTransportOptions {
   /** Default {@link systemClock}. */
@@ -80,10 +81,13 @@ class UndiciTransport implements Transport {
     try {
       url = new URL(connection.server);
     } catch {
-      throw new TypeError(`server "${connection.server}" is not a URL${from(connection)}`);
+      throw new InputError('Address', `server "${connection.server}" is not a URL${from(connection)}`);
     }
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
-      throw new TypeError(`server "${connection.server}" is neither https:// nor http://${from(connection)}`);
+      throw new InputError(
+        'Address',
+        `server "${connection.server}" is neither https:// nor http://${from(connection)}`,
+      );
     this.#connection = connection;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;

@@ -1,5 +1,15 @@
 import { type Cluster as TestCluster, startCluster } from '@slipway/apiserver';
-import { ConfigMap, createClient, Event, KubeError, Secret } from '@slipway/kube';
+import {
+  ConfigMap,
+  createClient,
+  Event,
+  KubeError,
+  objectPath,
+  parseDuration,
+  parseLabelSelector,
+  parseQuantity,
+  Secret,
+} from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -133,6 +143,32 @@ describe('a running controller', () => {
     await client.patch(ConfigMap, { namespace, name: 'a' }, { type: 'merge', body: { data: { x: '1' } } });
     await clock.advance(100);
     expect(runs).toBe(2);
+  });
+
+  test('something a user wrote wrong is a failure and no panic; the mistake of a programmer is one', async () => {
+    await client.create(configMap('a'));
+    const mistakes: (() => unknown)[] = [
+      () => parseDuration('soon'),
+      () => parseQuantity('much'),
+      () => parseLabelSelector('a in b'),
+      () => objectPath(ConfigMap, { namespace, name: '../secrets' }),
+    ];
+    let runs = 0;
+    await run({
+      reconcile() {
+        runs += 1;
+        mistakes.shift()?.();
+      },
+    });
+    expect(runs).toBe(5);
+    expect(await total('error')).toBe('4');
+    const names = log.entries.flatMap(({ fields }) => (fields['error'] as Error | undefined)?.name ?? []);
+    expect(names).toEqual(['InputError', 'InputError', 'InputError', 'InputError']);
+    expect(await metric('controller_runtime_reconcile_panics_total{controller="under-test"}')).toBe('0');
+    mistakes.push(() => (undefined as unknown as { no: unknown }).no);
+    await client.patch(ConfigMap, { namespace, name: 'a' }, { type: 'merge', body: { data: { x: '1' } } });
+    await clock.advance(100);
+    expect(await metric('controller_runtime_reconcile_panics_total{controller="under-test"}')).toBe('1');
   });
 
   test('something thrown that is no error counts as a panic and is tried again', async () => {
