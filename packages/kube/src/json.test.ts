@@ -40,8 +40,8 @@ describe('integers above 2^53', () => {
   });
 
   test('safe ones, fractions and exponents are plain numbers', () => {
-    const value = parsed('{"a":9007199254740991,"b":0.1234567890123456789,"c":1e20,"pad":"0000000000000000"}');
-    expect(value).toEqual({ a: 9007199254740991, b: 0.1234567890123456789, c: 1e20, pad: '0000000000000000' });
+    const value = parsed('{"a":9007199254740991,"b":0.1000000000000000055,"c":1e20,"pad":"0000000000000000"}');
+    expect(value).toEqual({ a: 9007199254740991, b: 0.1, c: 1e20, pad: '0000000000000000' });
   });
 
   test('they are equal to themselves and to no neighbour', () => {

@@ -31,6 +31,9 @@ export function objectAnswer(
   if (need && !isRecord(metadata)) throw badAnswer(operation, 'has no metadata');
   if (metadata !== undefined && metadata !== null && !isRecord(metadata))
     throw badAnswer(operation, 'has metadata that is not an object');
+  const finalizers = metadata?.['finalizers'];
+  if (finalizers !== undefined && finalizers !== null && !Array.isArray(finalizers))
+    throw badAnswer(operation, 'has finalizers that are not a list');
   return { metadata: (metadata ?? undefined) as KubeObject['metadata'] | undefined };
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../json.ts';
 import {
   closeBrace,
   closeBracket,
@@ -73,7 +74,7 @@ export class ListScan {
         continue;
       }
       const valueStop = valueEnd(bytes, at, end);
-      if (key === 'metadata') this.meta = (parseAt(bytes, at, valueStop) ?? {}) as ListMeta;
+      if (key === 'metadata') this.meta = listMeta(parseAt(bytes, at, valueStop));
       this.#at = valueStop;
     }
   }
@@ -81,4 +82,13 @@ export class ListScan {
   itemEnds(at: number): void {
     this.#at = at;
   }
+}
+
+/** What is no text is left out: a version or token of another type is none. */
+function listMeta(value: unknown): ListMeta {
+  const { resourceVersion, continue: token } = isRecord(value) ? value : {};
+  return {
+    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+    ...(typeof token === 'string' ? { continue: token } : {}),
+  };
 }

@@ -596,7 +596,8 @@ export class Reflector {
     }
     this.#restart('undecodable', detail);
     if (state.name === 'decoding' || state.name === 'listing') {
-      this.#wait(this.#backOff.next(), () => this.#requestPage(state.listing));
+      // From the first page on: what the torn one held may be gone when it is asked for again.
+      this.#wait(this.#backOff.next(), () => this.#list(state.listing.limit));
       return;
     }
     this.#undecodableWatches += 1;

@@ -201,11 +201,14 @@ describe(`a hostile server, ${count} answers from seed ${firstSeed} on`, () => {
   );
 });
 
+/** Above every version a hostile answer claims: the cache holds on to what it saw at a newer one. */
+const newest = `1${'0'.repeat(30)}`;
+
 /** One object, at a version newer than anything; what is asked for at another version, or goes on from a token it never gave, is too old. */
 function wellBehaved(path: string, handler: StreamHandler): { abort(): void } {
   let open = true;
-  const good = { metadata: { namespace: 'good', name: 'good', uid: 'g', resourceVersion: '900' } };
-  const list = { metadata: { resourceVersion: '900' }, items: [good] };
+  const good = { metadata: { namespace: 'good', name: 'good', uid: 'g', resourceVersion: newest } };
+  const list = { metadata: { resourceVersion: newest }, items: [good] };
   setImmediate(() => {
     if (!open) return;
     if (path.includes('sendInitialEvents=')) {
@@ -215,7 +218,7 @@ function wellBehaved(path: string, handler: StreamHandler): { abort(): void } {
       handler.head(200, {});
       handler.data(Buffer.from(JSON.stringify(list)));
       handler.end();
-    } else if (path.includes('resourceVersion=900')) handler.head(200, {});
+    } else if (path.includes(`resourceVersion=${newest}`)) handler.head(200, {});
     else {
       handler.head(410, {});
       handler.end();
