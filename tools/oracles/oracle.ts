@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GoProgram } from '@slipway/reference-cluster';
 
-export type OracleName = 'age' | 'age-keygen' | 'sops' | 'helm3' | 'helmfile';
+export type OracleName = 'age' | 'age-keygen' | 'sops' | 'helm3' | 'helm-probes' | 'helmfile';
 
 interface Source {
   readonly name: OracleName;
@@ -12,6 +12,8 @@ interface Source {
   readonly mainPackage: string;
   /** Go module whose required version is the version of the program. */
   readonly versionOf: string;
+  /** Sources of our own beside the go.mod. */
+  readonly ownSources?: readonly string[];
   /** Go string variable that carries the version into the program. */
   readonly versionVariable?: string;
 }
@@ -32,6 +34,13 @@ const sources: readonly Source[] = [
     mainPackage: 'helm.sh/helm/v3/cmd/helm',
     versionOf: 'helm.sh/helm/v3',
     versionVariable: 'helm.sh/helm/v3/internal/version.version',
+  },
+  {
+    name: 'helm-probes',
+    module: 'helm-probes',
+    mainPackage: '.',
+    versionOf: 'helm.sh/helm/v4',
+    ownSources: ['main.go'],
   },
   {
     name: 'helmfile',
@@ -82,7 +91,9 @@ function buildArguments(source: Source, version: string, output: string): string
 
 /** The Go release is not part of it: a machine without Go must still find what was built before. */
 function digestOf(source: Source, version: string, goMod: string): string {
-  return createHash('sha256')
+  const hash = createHash('sha256');
+  for (const file of source.ownSources ?? []) hash.update(readGoFile(source.module, file));
+  return hash
     .update(`${process.platform}-${process.arch}\0`)
     .update(buildArguments(source, version, source.name).join('\0'))
     .update(goMod)
@@ -98,6 +109,6 @@ function pinnedVersion(source: Source, goMod: string): string {
   return version;
 }
 
-function readGoFile(module: string, file: 'go.mod' | 'go.sum'): string {
+function readGoFile(module: string, file: string): string {
   return readFileSync(join(goDirectory, module, file), 'utf8');
 }

@@ -17,8 +17,8 @@ export function decodeBase64(text: string): Uint8Array {
 /** Go counts from the start of the input as it was given, line breaks included. */
 function corrupt(text: string, clean: string, bodyLength: number, wanted: number): Error {
   const tail = clean.slice(bodyLength);
-  let index = bodyLength;
-  // A text that only stops too early is wrong at its end, one with too much padding after it.
+  // A text that only stops too early is wrong from its last whole group on.
+  let index = tail === '' ? bodyLength - (bodyLength % 4) : bodyLength;
   if (tail[0] === '=' && wanted !== 3) while (clean[index] === '=' && index < bodyLength + wanted) index += 1;
   let seen = 0;
   let position = 0;
@@ -49,7 +49,7 @@ export function decodeBase32(text: string): Uint8Array {
     if (bad >= 0) throw new Error(`illegal base32 data at input byte ${i + bad}`);
     const lastChunk = i + 8 >= clean.length;
     if (chunk.length < 8 || (body.length < 8 && !lastChunk) || ![2, 4, 5, 7, 8].includes(body.length))
-      throw new Error(`illegal base32 data at input byte ${i + Math.min(body.length, chunk.length)}`);
+      throw new Error(`illegal base32 data at input byte ${chunk.length < 8 ? i : i + body.length}`);
     let bits = 0n;
     for (let j = 0; j < 8; j += 1) bits = (bits << 5n) | BigInt(Math.max(base32Letters.indexOf(body[j] ?? 'A'), 0));
     const count = Math.floor((body.length * 5) / 8);

@@ -73,6 +73,11 @@ function conversionError(value: Value, wanted: string): string {
   return `interface conversion: interface {} is ${got}, not ${wanted}`;
 }
 
+function copy(value: Value): Value {
+  if (value === null || value === undefined) throw new Error('reflect: call of reflect.Value.Type on zero Value');
+  return deepCopy(value);
+}
+
 const map = 'map[string]interface {}';
 
 export const dictFunctions: FunctionTable = new Map<string, TemplateFunction>([
@@ -126,6 +131,6 @@ export const dictFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ['mergeOverwrite', variadic([map], map, mergeAll(true))],
   ['mustMergeOverwrite', variadic([map], map, mergeAll(true))],
   ['dig', variadic([], 'any', (...args) => dig(args))],
-  ['deepCopy', fn(['any'], deepCopy)],
-  ['mustDeepCopy', fn(['any'], deepCopy)],
+  ['deepCopy', fn(['any'], copy)],
+  ['mustDeepCopy', fn(['any'], copy)],
 ]);

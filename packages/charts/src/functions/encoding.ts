@@ -36,6 +36,14 @@ function orElse<T>(attempt: () => T, otherwise: (error: Error) => T): T {
   }
 }
 
+function toToml(value: Value): string {
+  if (value === null || value === undefined) throw new Error('reflect: call of reflect.Value.Type on zero Value');
+  return orElse(
+    () => writeToml(value),
+    (error) => error.message,
+  );
+}
+
 function failure(error: Error): Value {
   return new Map([['Error', error.message]]);
 }
@@ -62,7 +70,9 @@ function goJsonKind(value: Value): string {
 const yamlPrefix = 'error unmarshaling JSON: while decoding JSON: json';
 
 function yamlFailure(error: Error): string {
-  return error.message.startsWith('yaml:') ? `error converting YAML to JSON: ${error.message}` : error.message;
+  return /^(yaml|json: unsupported)/.test(error.message)
+    ? `error converting YAML to JSON: ${error.message}`
+    : error.message;
 }
 
 export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction>([
@@ -160,15 +170,7 @@ export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction
       ),
     ),
   ],
-  [
-    'toToml',
-    fn(['any'], (value) =>
-      orElse(
-        () => writeToml(value),
-        (error) => error.message,
-      ),
-    ),
-  ],
+  ['toToml', fn(['any'], toToml)],
   ['mustToToml', fn(['any'], writeToml)],
   ['fromToml', fn(['string'], (text) => orElse(() => readToml(text), failure))],
 ]);

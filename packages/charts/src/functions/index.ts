@@ -1,4 +1,6 @@
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { cryptoFunctions } from './crypto.ts';
+import { dateFunctions } from './dates.ts';
 import { dictFunctions } from './dicts.ts';
 import { encodingFunctions } from './encoding.ts';
 import { flowFunctions } from './flow.ts';
@@ -25,5 +27,7 @@ export const helmFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ...encodingFunctions,
   ...semverFunctions,
   ...networkFunctions,
+  ...dateFunctions,
+  ...cryptoFunctions,
   ...templateFunctions,
 ]);

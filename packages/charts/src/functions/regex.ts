@@ -13,7 +13,7 @@ function compile(expression: string): RE2JS {
   try {
     regex = RE2JS.compile(expression);
   } catch (error) {
-    throw new Error(`error parsing regexp: ${(error as Error).message}`, { cause: error });
+    throw new Error((error as Error).message, { cause: error });
   }
   if (compiled.size >= mostCompiled) compiled.clear();
   compiled.set(expression, regex);

@@ -190,7 +190,10 @@ function formatted(value: Value, verb: string, flags: Readonly<Flags>): string |
     case 'number':
       return formatNumber(value, verb, flags);
   }
-  if (value instanceof SizedInt) return formatInteger(value.value, verb, flags);
+  if (value instanceof SizedInt) {
+    const named = value.text !== undefined && (verb === 'v' || verb === 's') && !flags.goSyntax;
+    return named ? formatString(value.text, 's', flags) : formatInteger(value.value, verb, flags);
+  }
   if (value instanceof Uint8Array) return formatBytes(value, verb, flags);
   if (Array.isArray(value)) {
     const items = value.map((item) => formatValue(item, verb, flags));

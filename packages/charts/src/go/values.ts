@@ -30,9 +30,12 @@ export class SizedInt {
   readonly value: bigint;
   /** The name of its type when that is not its kind, such as `time.Month`. */
   readonly type: string;
+  /** What it calls itself, such as `January`. */
+  readonly text: string | undefined;
 
-  constructor(kind: SizedInt['kind'], value: bigint, type: string = kind) {
+  constructor(kind: SizedInt['kind'], value: bigint, type: string = kind, text?: string) {
     this.kind = kind;
+    this.text = text;
     this.value = kind === 'int64' ? BigInt.asIntN(64, value) : value;
     this.type = type;
   }

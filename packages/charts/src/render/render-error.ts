@@ -25,22 +25,23 @@ function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
-/** Helm shows nested template errors one under the other: place, expression, complaint. */
+/**
+ * Helm shows nested template errors one under the other: place, expression, complaint. It does so only when it can read
+ * every link of the chain; one that is no template's, such as a function's own complaint, leaves the whole as Go nested it.
+ */
 function trace(error: TemplateExecError): string {
-  const lines: string[] = [];
+  const blocks: string[] = [];
   for (let current: unknown = error; current instanceof Error; current = current.cause) {
-    if (!(current instanceof TemplateExecError)) {
-      // Only a chain of template errors can be told apart; anything else is shown as Go nested it.
-      if (!(current.cause instanceof Error)) break;
-      continue;
-    }
-    const cut = current.detail.indexOf(' template:');
-    const message = cut < 0 ? current.detail : current.detail.slice(0, cut);
-    const { place } = current;
-    const block = place
-      ? `${place.location}\n  executing "${place.template}" at <${place.expression}>:\n    ${message}`
-      : message;
-    if (lines.at(-1) !== block) lines.push(block);
+    if (!current.message.startsWith('template: ')) return error.message;
+    const block = current instanceof TemplateExecError ? blockOf(current) : current.message;
+    if (blocks.at(-1) !== block) blocks.push(block);
   }
-  return lines.join('\n');
+  return blocks.join('\n');
+}
+
+function blockOf({ place, detail, message }: TemplateExecError): string {
+  if (!place) return message;
+  const nested = detail.indexOf(' template:');
+  const complaint = nested < 0 ? detail : detail.slice(0, nested);
+  return `${place.location}\n  executing "${place.template}" at <${place.expression}>:\n    ${complaint}`;
 }

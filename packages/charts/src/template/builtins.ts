@@ -163,7 +163,8 @@ function callFunction(callee: Value, args: Value[]): Value {
 
 /** What escapers escape: the one string, or what `print` makes of the arguments. */
 function joined(args: Value[]): string {
-  return args.length === 1 && typeof args[0] === 'string' ? args[0] : sprint(args);
+  if (args.length === 1 && typeof args[0] === 'string') return args[0];
+  return sprint(args.map((arg) => (isNil(arg) ? '<no value>' : arg)));
 }
 
 const htmlEscapes: Readonly<Record<string, string>> = {

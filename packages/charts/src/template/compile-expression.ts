@@ -110,11 +110,14 @@ export class ExpressionCompiler {
     if (refused) return refused;
     switch (first.type) {
       case 'bool':
-        return () => first.value;
       case 'string':
-        return () => first.text;
-      case 'number':
-        return this.#ideal(first);
+      case 'number': {
+        const value = this.#literal(first);
+        return (run, dot) => {
+          run.node = first;
+          return value(run, dot);
+        };
+      }
       case 'dot':
         return (run, dot) => {
           run.node = first;
@@ -135,6 +138,11 @@ export class ExpressionCompiler {
       if (first.type !== 'pipe') run.node = first;
       return run.fail(`can't give argument to non-function ${shown}`);
     };
+  }
+
+  #literal(node: Operand & { type: 'bool' | 'string' | 'number' }): Evaluate {
+    if (node.type === 'number') return this.#ideal(node);
+    return node.type === 'bool' ? () => node.value : () => node.text;
   }
 
   /** A literal number where no type is asked for: its form says what it is. */
@@ -255,8 +263,7 @@ export class ExpressionCompiler {
   }
 
   #constant(node: Operand & { type: 'bool' | 'string' | 'number' }): EvaluateArgument {
-    const ideal: Evaluate =
-      node.type === 'number' ? this.#ideal(node) : node.type === 'bool' ? () => node.value : () => node.text;
+    const ideal = this.#literal(node);
     return (run, dot, type) => {
       run.node = node;
       switch (type) {

@@ -89,8 +89,20 @@ export function readJson(text: string): Value {
     if (text.trim() === '') throw new Error('unexpected end of JSON input', { cause: error });
     if (/end of JSON|Unterminated|Expected .* at position \d+$/.test(error.message) && isCut(text))
       throw new Error('unexpected end of JSON input', { cause: error });
-    throw new Error(`invalid character ${firstBad(text, error)} looking for beginning of value`, { cause: error });
+    throw new Error(wrongLiteral(text) ?? `invalid character ${firstBad(text, error)} looking for beginning of value`, {
+      cause: error,
+    });
   }
+}
+
+/** A text that begins like `null`, `true` or `false` and goes on otherwise. */
+function wrongLiteral(text: string): string | undefined {
+  const word = text.trimStart();
+  const literal = ['null', 'true', 'false'].find((each) => each[0] === word[0]);
+  if (!literal) return undefined;
+  const at = Array.from(literal).findIndex((char, index) => word[index] !== char);
+  if (at < 0 || word[at] === undefined) return undefined;
+  return `invalid character '${word[at]}' in literal ${literal} (expecting '${literal[at]}')`;
 }
 
 function isCut(text: string): boolean {

@@ -3,7 +3,6 @@ import {
   defineMappingTag,
   defineScalarTag,
   defineSequenceTag,
-  mergeTag,
   NOT_RESOLVED,
   parseEvents,
   Schema,
@@ -36,7 +35,6 @@ export interface ReadYamlOptions {
 /** Expanded aliases may not make more nodes than this: a small text can stand for any number. */
 const maxNodes = 5_000_000;
 const maxDepth = 1000;
-const maxMergedKeys = 1_000_000;
 
 /** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
 export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
@@ -67,7 +65,6 @@ function construct(text: string, options: ReadYamlOptions): unknown[] {
       source,
       schema: schemaFor(options.dialect ?? 'v2', options.numbers ?? 'float64'),
       json: true,
-      maxTotalMergeKeys: maxMergedKeys,
     });
     // Aliases share what they point to, and templates change maps in place.
     return source.includes('*') ? unshare(documents) : documents;
@@ -128,6 +125,8 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
         const resolved = resolvePlain(source, dialect);
         if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
         if (name === 'float' && resolved.tag === 'int') return Number(resolved.value);
+        if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
+          throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
         return resolved.tag === 'int' ? integer(resolved.value) : resolved.value;
       },
     });
@@ -140,6 +139,12 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
   const binary = defineScalarTag<unknown>('tag:yaml.org,2002:binary', {
     identify: never,
     resolve: (source) => bytesToText(Buffer.from(source.replace(/\s/g, ''), 'base64')),
+  });
+  const merge = defineScalarTag<unknown>('tag:slipway.dev,2026:merge', {
+    implicit: true,
+    implicitFirstChars: ['<'],
+    identify: never,
+    resolve: (source) => (source === '<<' ? mergeKey : NOT_RESOLVED),
   });
   const sequence = (name: string, matchByTagPrefix = false) =>
     defineSequenceTag<Value[]>(name, {
@@ -156,6 +161,7 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
       identify: never,
       create: () => new Map(),
       addPair: (map, key, value) => {
+        if (key === mergeKey) return mergeInto(map, value as Value, dialect);
         const name = keyText(key);
         if (name === undefined) return 'a key must be a string, a number or a boolean';
         map.set(name, value as Value);
@@ -169,7 +175,7 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
     text,
     sequence('tag:yaml.org,2002:seq'),
     mapping('tag:yaml.org,2002:map'),
-    mergeTag,
+    merge,
     scalarTag('null', ['null']),
     scalarTag('bool', ['bool']),
     scalarTag('int', ['int']),
@@ -180,6 +186,19 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
     sequence('!', true),
     mapping('!', true),
   ]);
+}
+
+/** What `<<` is read as. */
+const mergeKey = Symbol('<<');
+
+/** go-yaml v2 merges where the key stands, so that it may cover what was written before; v3 never covers anything. */
+function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
+  const sources = Array.isArray(value) ? value.toReversed() : [value];
+  for (const source of sources) {
+    if (!(source instanceof Map)) return 'map merge requires map or sequence of maps as the value';
+    for (const [key, item] of source) if (dialect === 'v2' || !map.has(key)) map.set(key, item);
+  }
+  return '';
 }
 
 /** Keys become strings on the way to JSON. */

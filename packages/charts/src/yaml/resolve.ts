@@ -77,6 +77,7 @@ function isTimestamp(text: string): boolean {
 
 /** Whether a string, written plainly, would be read back as something else. */
 export function needsQuotes(text: string, dialect: YamlDialect = 'v2'): boolean {
-  if (resolvePlain(text, dialect).tag !== 'str' || base60.test(text)) return true;
+  const { tag } = resolvePlain(text, dialect);
+  if ((tag !== 'str' && tag !== 'merge') || base60.test(text)) return true;
   return dialect === 'v3' && (oldTrues.has(text) || oldFalses.has(text));
 }

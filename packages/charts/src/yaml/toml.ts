@@ -23,7 +23,7 @@ function fromToml(value: unknown): Value {
 
 export function writeToml(value: Value): string {
   if (value instanceof GoObject) return writeToml(value.plain());
-  if (!(value instanceof Map)) throw new Error(`toml: top-level values must be Go maps or structs`);
+  if (!(value instanceof Map)) return element(value);
   const writer = new Writer();
   writer.table([], value);
   return writer.text;

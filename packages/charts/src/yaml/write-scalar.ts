@@ -23,7 +23,7 @@ interface Analysis {
   readonly multiline: boolean;
 }
 
-const simple = /^[A-Za-z0-9_/.][A-Za-z0-9_/.-]*$/;
+const simple = /^(?!\.\.\.)[A-Za-z0-9_/.][A-Za-z0-9_/.-]*$/;
 const plainOnly: Analysis = { plainAllowed: true, singleAllowed: true, literalAllowed: true, multiline: false };
 const startIndicator = new Set(runes('#,[]{}&*!|>\'"%@`'));
 

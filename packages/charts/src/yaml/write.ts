@@ -60,7 +60,7 @@ class Writer {
       if (!first) this.#line(indent);
       first = false;
       const value = toData(map.get(key));
-      const complex = byteLength(key) > longestSimpleKey;
+      const complex = key.includes('\n') || byteLength(key) > longestSimpleKey;
       if (complex) {
         this.text += '? ';
         this.#string(key, indent, indent + 2, false);
