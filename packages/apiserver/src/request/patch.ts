@@ -1,10 +1,11 @@
 import { cloneJson } from '../clone-json.ts';
-import { ApiError, badRequest, conflict } from '../api-error.ts';
+import { ApiError, badRequest, conflict, plainInternalError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import { decodeApplyPatch, decodeJsonPatch, decodeMergePatch } from '../patch/decode-patch.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import { GoTypeError } from '../schema/check-types.ts';
 import { conformCustomBody, conformToBuiltin } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
@@ -73,9 +74,7 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
   const { resource } = request;
   const config = applyBody(request, options);
   const finish = (merged: ApiObject): ApiObject => {
-    const { object } = resource.custom
-      ? conformCustomBody(merged, resource.schema, resource)
-      : conformToBuiltin(merged, resource.schema, resource.kind);
+    const object = conformMerged(merged, resource);
     resource.strategy.applyDefaults(object);
     return object;
   };
@@ -104,6 +103,17 @@ async function apply(core: Core, request: ResourceRequest, options: WriteOptions
       return createMissing(core, request, object, options);
     },
   });
+}
+
+/** A number that fits the schema and not the field is a mistake of the configuration; the real server calls such 500 without a reason. */
+function conformMerged(merged: ApiObject, resource: ResourceRequest['resource']): ApiObject {
+  if (resource.custom) return conformCustomBody(merged, resource.schema, resource).object;
+  try {
+    return conformToBuiltin(merged, resource.schema, resource.kind).object;
+  } catch (error) {
+    if (error instanceof GoTypeError) throw plainInternalError(error.message);
+    throw error;
+  }
 }
 
 function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {

@@ -78,6 +78,17 @@ it.each([5, {}, true, null])(
   },
 );
 
+it('an apply of a number too large for its field is refused, not an accident', async () => {
+  await holds({
+    method: 'PATCH',
+    path: '/apis/scheduling.k8s.io/v1/priorityclasses/large?fieldManager=x&force=true',
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: Buffer.from(
+      '{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"large"},"value":9007199254740994}',
+    ),
+  });
+});
+
 const protobufConfigMap = (() => {
   const field = (number: number, bytes: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
