@@ -26,6 +26,19 @@ const liveRef = Type.Object(
   },
 );
 
+/** The members of a set never change: its name is made of them, and what they own was decided when it was made. */
+const setSpec = Type.Object(
+  { live: Type.Optional(Type.Array(liveRef, { 'x-kubernetes-list-type': 'atomic' })) },
+  {
+    'x-kubernetes-validations': [
+      {
+        rule: 'has(self.live) == has(oldSelf.live) && (!has(self.live) || self.live == oldSelf.live)',
+        message: 'spec.live is immutable; make another set',
+      },
+    ],
+  },
+);
+
 /** A question to an object: a CEL expression, or the value of a field. */
 const healthTest = Type.Object({
   expression: Type.Optional(
@@ -192,7 +205,7 @@ export const ClusterActiveOperand = defineKind({
   scope: 'Cluster',
   shortNames: ['cao', 'caos'],
   categories: ['all', 'knative'],
-  spec: Type.Object({ live: Type.Optional(Type.Array(liveRef, { 'x-kubernetes-list-type': 'atomic' })) }),
+  spec: setSpec,
   status: Type.Object({
     observedGeneration: Type.Optional(Type.Integer()),
     delegates: Type.Optional(
@@ -210,10 +223,19 @@ export const ClusterActiveOperand = defineKind({
         }),
         sourcesHash: Type.Optional(Type.String()),
         secrets: Type.Optional(
-          Type.Array(Type.Object({ namespace: Type.String(), name: Type.String() }), {
-            'x-kubernetes-list-type': 'atomic',
-            description: 'Where Secrets and what came from sources are kept, piece by piece.',
-          }),
+          Type.Array(
+            Type.Object({
+              namespace: Type.String(),
+              name: Type.String(),
+              sha256: Type.Optional(
+                Type.String({ description: 'Of the content. A Secret with another content is never applied.' }),
+              ),
+            }),
+            {
+              'x-kubernetes-list-type': 'atomic',
+              description: 'Where Secrets and what came from sources are kept, piece by piece.',
+            },
+          ),
         ),
       }),
     ),
@@ -231,7 +253,7 @@ export const ActiveOperand = defineKind({
   scope: 'Namespaced',
   shortNames: ['ao', 'aos'],
   categories: ['all', 'knative'],
-  spec: Type.Object({ live: Type.Optional(Type.Array(liveRef, { 'x-kubernetes-list-type': 'atomic' })) }),
+  spec: setSpec,
   status: Type.Object({
     observedGeneration: Type.Optional(Type.Integer()),
     conditions: Type.Optional(Conditions),

@@ -70,6 +70,18 @@ export const reasons: readonly ReasonExplanation[] = [
   },
   {
     kind: 'Operand',
+    reason: 'KeptManifestTampered',
+    meaning: 'A Secret with a part of the last ready manifest is not what was kept there. Nothing of it is applied.',
+    action: 'Correct the manifest, and find out who may write Secrets in the namespace the message names.',
+  },
+  {
+    kind: 'Operand',
+    reason: 'KeptManifestGone',
+    meaning: 'A Secret with a part of the last ready manifest is gone, so that it cannot be brought back.',
+    action: 'Correct the manifest.',
+  },
+  {
+    kind: 'Operand',
     reason: 'PruneRefused',
     meaning:
       'More objects left the set than spec.maxPrunePercent allows to prune, or all of them did because the manifest is empty.',

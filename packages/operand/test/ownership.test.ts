@@ -147,6 +147,22 @@ describe('a member whose drift is left', () => {
   });
 });
 
+describe('the members of a set', () => {
+  test('cannot be changed', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    await client.create(operand('shop', [configMap('a')]));
+    const name = (await readyOperand(cluster, 'shop')).status!.latestReadyActiveOperand!;
+    const added = toLiveRef({ group: '', kind: 'ConfigMap', namespace: 'kube-system', name: 'theirs' });
+    for (const live of [[added], [], null]) {
+      const change = { type: 'merge', body: { spec: { live } } } as const;
+      await expect(client.patch(ClusterActiveOperand, { name }, change)).rejects.toThrow('spec.live is immutable');
+      await expect(client.patch(ActiveOperand, { namespace: 'default', name }, change)).rejects.toThrow('immutable');
+    }
+  });
+});
+
 describe('a namespaced ActiveOperand', () => {
   const made = (names: readonly [namespace: string, name: string][]) =>
     newObject(ActiveOperand, {

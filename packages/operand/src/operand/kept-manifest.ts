@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
   condition,
@@ -36,6 +37,8 @@ const secretType = 'operand.slipway.dev/manifest';
 const largestSet = 1_450_000;
 /** What is put into one Secret, in bytes. The limit is 1 MiB. */
 const largestSecret = 900_000;
+/** What a part may be unpacked, in bytes: a few kilobytes of zeros packed must not fill the memory. */
+const largestPart = 64 * 1024 * 1024;
 
 /**
  * For rolling back: the content that was last ready. What is open in the Operand is kept, packed, in the status of the set it
@@ -46,7 +49,11 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
   if (run.operand.spec.onFailure !== 'Rollback' || manifest.rolledBack) return;
   const generation = run.operand.metadata.generation ?? 0;
   const before = current.object.status?.lastReadyManifest;
-  const isKept = before?.generation === generation && (before.sourcesHash ?? '') === manifest.sourcesHash;
+  const isKept =
+    before?.generation === generation &&
+    (before.sourcesHash ?? '') === manifest.sourcesHash &&
+    // Copies of earlier versions have none.
+    (before.secrets ?? []).every(({ sha256 }) => sha256 !== undefined);
   const data = isKept ? before.data : pack(partOf(manifest, undefined)).toString('base64');
   const size = data.length + 2 * JSON.stringify(current.live).length;
   if (size > largestSet) {
@@ -88,6 +95,7 @@ async function keepInSecrets(
     const bytes = pack(partOf(manifest, namespace));
     for (let piece = 0; piece * largestSecret < bytes.length; piece += 1) {
       const name = `${current.name}-manifest-${version}-${piece}`;
+      const content = bytes.subarray(piece * largestSecret, (piece + 1) * largestSecret);
       await run.client.apply(
         {
           apiVersion: 'v1',
@@ -99,11 +107,11 @@ async function keepInSecrets(
             ownerReferences: [{ ...memberReferenceTo(current.object), blockOwnerDeletion: false }],
           },
           type: secretType,
-          data: { manifest: bytes.subarray(piece * largestSecret, (piece + 1) * largestSecret).toString('base64') },
+          data: { manifest: content.toString('base64') },
         },
         { fieldManager: run.fieldManager, force: true, signal: run.context.signal },
       );
-      secrets.push({ namespace, name });
+      secrets.push({ namespace, name, sha256: sha256(content) });
     }
   }
   return secrets;
@@ -157,7 +165,10 @@ function homesOf({ live, object }: Revision): Set<string> {
   return new Set([...live, ...kept].map(({ namespace }) => namespace).filter((namespace) => namespace !== ''));
 }
 
-/** The manifest kept with the active set, or `undefined` when there is none or part of it is gone. */
+/**
+ * The manifest kept with the active set, or `undefined` when there is none, or part of it is gone or is not what was kept:
+ * whoever may write Secrets in a namespace must not decide what the operator applies. Status says which.
+ */
 export async function readKeptManifest(run: OperandRun): Promise<Manifest | undefined> {
   const { client, signal } = run.context;
   const { status } = run.operand;
@@ -171,8 +182,12 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
     const bytes: Buffer[] = [];
     for (const piece of pieces) {
       const data = (await run.client.get(Secret, { namespace, name: piece.name }, { signal }))?.data?.['manifest'];
-      if (data === undefined) return undefined;
-      bytes.push(Buffer.from(data, 'base64'));
+      const content = data === undefined ? undefined : Buffer.from(data, 'base64');
+      if (content === undefined || sha256(content) !== piece.sha256) {
+        await reportUnusable(run, `${namespace}/${piece.name}`, content !== undefined);
+        return undefined;
+      }
+      bytes.push(content);
     }
     const part = unpack(Buffer.concat(bytes));
     for (const object of part.steadyState) sourceNamespaces.set(refKey(refOf(object)), namespace);
@@ -188,6 +203,16 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
     sourceNamespaces,
     rolledBack: true,
   };
+}
+
+async function reportUnusable(run: OperandRun, secret: string, present: boolean): Promise<void> {
+  const [reason, what] = present
+    ? ['KeptManifestTampered', `is not what was kept there; it is not applied. Find out who may write Secrets there`]
+    : ['KeptManifestGone', `is gone`];
+  const message = `the last ready manifest cannot be brought back: Secret ${secret} ${what}; correct the manifest instead`;
+  if (findCondition(run.operand, 'RollbackPossible')?.message !== message)
+    run.context.events.warning(run.operand, reason!, message);
+  await writeStatus(run, { conditions: [condition('RollbackPossible', false, reason!, message)] });
 }
 
 /** The namespace whose Secrets an object is kept in; `undefined` when it may stand in a status. */
@@ -207,5 +232,9 @@ function pack(part: Part): Buffer {
 }
 
 function unpack(bytes: Buffer): Part {
-  return JSON.parse(gunzipSync(bytes).toString('utf8')) as Part;
+  return JSON.parse(gunzipSync(bytes, { maxOutputLength: largestPart }).toString('utf8')) as Part;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
