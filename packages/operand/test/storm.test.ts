@@ -59,7 +59,7 @@ function storyOf(random: SeededRandom): StormStory {
     steps,
     edits: editsOf(random, deletedByHand),
     settled: (cluster) => (ends ? isGone(cluster) : isInForce(cluster, last)),
-    watch: (cluster) => watchInvariants(cluster, deletedByHand),
+    watch: (cluster) => watchInvariants(cluster, deletedByHand, true),
     isRecord: ({ kind }) => kind === ActiveOperand.kind,
   };
 }

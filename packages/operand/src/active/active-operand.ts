@@ -4,6 +4,7 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
+import { isGoing } from './cluster-active-operand.ts';
 import type { MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type OwnershipProblems, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
@@ -62,11 +63,6 @@ async function ownByHand(
     const now = await context.client.get(ActiveOperand, { namespace: namespace!, name: set.metadata.name! });
     return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
   });
-}
-
-async function isGoing(context: ReconcileContext, set: DeepReadonly<ClusterActiveOperand>): Promise<boolean> {
-  const now = await context.client.get(ClusterActiveOperand, { name: set.metadata.name! });
-  return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
 }
 
 async function sayOwned(

@@ -50,10 +50,7 @@ export async function reconcileClusterActiveOperand(
   };
   const problems = operandOf(set)
     ? await unownedMembers(members, !isBlind && !isConditionTrue(set, 'Ready'))
-    : await ownMembers(members, async () => {
-        const now = await context.client.get(ClusterActiveOperand, key);
-        return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
-      });
+    : await ownMembers(members, () => isGoing(context, set));
 
   // 3. Say so.
   const delegatesReady = waiting.length === 0;
@@ -87,6 +84,12 @@ export async function reconcileClusterActiveOperand(
   return delegatesReady && owned ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));
 }
 
+/** Whether the set, as the server has it now, is another one or on its way out. */
+export async function isGoing(context: ReconcileContext, set: DeepReadonly<ClusterActiveOperand>): Promise<boolean> {
+  const now = await context.client.get(ClusterActiveOperand, { name: set.metadata.name! });
+  return now?.metadata.uid !== set.metadata.uid || now?.metadata.deletionTimestamp !== undefined;
+}
+
 /** A set that is going is let go by its Operand, which knows what is still wanted. Without one nobody wants anything. */
 async function letGoWithoutOperand(
   context: ReconcileContext,
@@ -118,6 +121,8 @@ async function ensureDelegate(
   if (delegate && delegate.metadata.labels?.[names.mirrorOfLabel] !== set.metadata.uid)
     return 'an ActiveOperand of this name belongs to somebody else';
   if (!delegate) {
+    // Asked of the server: made for a set that is gone, it would be deleted and made again for as long as the watch is behind.
+    if (await isGoing(context, set)) return 'the set is being deleted';
     try {
       await context.client.create<ActiveOperand>({
         apiVersion: ActiveOperand.apiVersion,

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '@slipway/kube';
+import type { ConditionInput, DeepReadonly } from '@slipway/kube';
 import { refKey } from '@slipway/manifests';
 
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
@@ -10,8 +10,12 @@ export function carryOverOf(run: OperandRun): readonly DeepReadonly<LiveRef>[] {
   return run.operand.status?.carryOver ?? [];
 }
 
-/** Adds to the carry-over, durably. */
-export async function noteCarryOver(run: OperandRun, refs: readonly DeepReadonly<LiveRef>[]): Promise<void> {
+/** Adds to the carry-over, durably, and says so. */
+export async function noteCarryOver(
+  run: OperandRun,
+  refs: readonly DeepReadonly<LiveRef>[],
+  conditions: ConditionInput[] = [],
+): Promise<void> {
   const noted = new Map([...carryOverOf(run), ...refs].map((ref) => [refKey(toObjectRef(ref)), { ...ref }]));
-  await writeStatus(run, { carryOver: [...noted.values()] });
+  await writeStatus(run, { carryOver: [...noted.values()], conditions });
 }

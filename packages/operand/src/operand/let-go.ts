@@ -1,5 +1,13 @@
-import { isConflict, isInvalid, isNotFound, type DeepReadonly, type Kind, type ObjectMeta } from '@slipway/kube';
-import { inParallel, keyOfRef, readMetadata, refKey, type ObjectRef } from '@slipway/manifests';
+import {
+  condition,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type DeepReadonly,
+  type Kind,
+  type ObjectMeta,
+} from '@slipway/kube';
+import { inParallel, keyOfRef, mayPrune, readMetadata, refKey, type ObjectRef } from '@slipway/manifests';
 
 import { toLiveRef, toObjectRef } from '../live-refs.ts';
 import { names } from '../names.ts';
@@ -30,6 +38,8 @@ async function releaseMembers(run: OperandRun, set: Revision, going: ReadonlySet
   await noteCarryOver(
     run,
     left.map(({ ref }) => toLiveRef(ref)),
+    // It may be the active one, deleted by hand, and this the first that is said about a new generation.
+    [condition('LatestActiveOperandReady', 'Unknown', 'Creating', `${set.name} was deleted; its members stay`)],
   );
   const outcome = await inParallel(left, 8, (member) => release(run, member, set));
   return outcome.every(Boolean);
@@ -53,6 +63,8 @@ async function membersLeft(run: OperandRun, set: Revision, going: ReadonlySet<st
     for (const { ref } of sought) {
       const metadata = members.get(refKey(ref))?.metadata;
       if (!metadata || metadata.deletionTimestamp !== undefined) continue;
+      // What is kept on purpose has no owner to lose.
+      if (!mayPrune({ apiVersion: kind.apiVersion, kind: kind.kind, metadata })) continue;
       if ((metadata.ownerReferences ?? []).every(({ uid }) => going.has(uid))) left.push({ ref, kind, metadata });
     }
   }
