@@ -34,7 +34,7 @@ export function operandController(settings: OperandSettings = {}): Controller {
       const seen = await context.cache.get(Operand, key);
       if (!seen) {
         changes.forget(key);
-        obstacles.note(key, undefined);
+        obstacles.forget(key);
         return undefined;
       }
       const memory = { memo, members: changes.of(key, seen.metadata.uid), watch, obstacles };

@@ -44,12 +44,31 @@ const collectMs = 500;
 export class Obstacles implements EventSource {
   readonly name = 'obstacles';
   readonly #byOperand = new Map<string, Obstacle>();
+  /** The groups of the members of each Operand. */
+  readonly #groups = new Map<string, ReadonlySet<string>>();
+  /** Operands whose kinds came or went since they were last looked at. */
+  readonly #unsettled = new Set<string>();
   #movedAt = -Infinity;
 
   /** What stands in the way of an Operand now. */
   note({ name }: ObjectKey, obstacle: Obstacle | undefined): void {
     if (obstacle) this.#byOperand.set(name, obstacle);
     else this.#byOperand.delete(name);
+  }
+
+  /**
+   * Says which groups an Operand's members are of. Returns whether a definition of one came or went since the last time: the
+   * objects go with it, and no watch may tell.
+   */
+  follow({ name }: ObjectKey, groups: ReadonlySet<string>): boolean {
+    this.#groups.set(name, groups);
+    return this.#unsettled.delete(name);
+  }
+
+  forget({ name }: ObjectKey): void {
+    this.#byOperand.delete(name);
+    this.#groups.delete(name);
+    this.#unsettled.delete(name);
   }
 
   /** Something has moved so lately that the server may not act on it yet: worth another try soon. */
@@ -67,6 +86,12 @@ export class Obstacles implements EventSource {
       const informer = cache.informer(kind, { view: 'obstacles', metadataOnly: true });
       const stop = informer.onEvent((event) => {
         if (event.initial && event.type === 'added') return;
+        if (kind === CustomResourceDefinition && (event.type !== 'updated' || event.meta.deletionTimestamp))
+          for (const [name, groups] of this.#groups)
+            if (groups.has(groupOfDefinition(event.key.name))) {
+              this.#unsettled.add(name);
+              emit({ name }, { afterMs: collectMs });
+            }
         const concerned = [...this.#byOperand].filter(([, obstacle]) => concerns(obstacle, event.key.name));
         if (concerned.length > 0) this.#movedAt = context.clock.now();
         for (const [name] of concerned) emit({ name }, { afterMs: collectMs });
@@ -79,11 +104,15 @@ export class Obstacles implements EventSource {
           context.log.debug('not watched; failed Operands are tried again every minute', { kind: kind.kind, error });
       });
     };
-    // A definition is called after the plural and the group of its kind.
-    begin(CustomResourceDefinition, ({ groups }, name) => groups.has(name.slice(name.indexOf('.') + 1)));
+    begin(CustomResourceDefinition, ({ groups }, name) => groups.has(groupOfDefinition(name)));
     for (const kind of admissionKinds) begin(kind, ({ denied }) => denied);
     return () => {
       for (const stop of stops) stop();
     };
   }
+}
+
+/** A definition is called after the plural and the group of its kind. */
+function groupOfDefinition(name: string): string {
+  return name.slice(name.indexOf('.') + 1);
 }

@@ -1,5 +1,5 @@
 import { isConditionTrue, isConflict, isTransient, KubeError, type ObjectKey, minutes, seconds } from '@slipway/kube';
-import { refusalText, type AppliedMemo, type MemberWatch } from '@slipway/manifests';
+import { groupOf, refusalText, type AppliedMemo, type MemberWatch } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { accountOf, clientFor, type AccountSettings } from '../account.ts';
@@ -90,6 +90,8 @@ async function runSteps(
   // 1. Calculate the manifest, and watch what it is about.
   const manifest = await calculateManifest(run);
   if (!manifest) return requeueAfter(heldMs);
+  const groups = new Set(manifest.merged.map(({ apiVersion }) => groupOf(apiVersion)));
+  if (obstacles.follow({ name: run.operand.metadata.name! }, groups)) run.members.distrust();
   const { isBlind } = await watch.followKindsOf(client, manifest.merged);
   const resyncMs = isBlind || hasUnseenSources(run) ? blindMs : (settings.resyncMs ?? minutes(10));
   if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest);
