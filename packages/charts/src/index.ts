@@ -23,3 +23,11 @@ export { parseTemplate, TemplateSet, type TemplateSetOptions } from './template/
 export { mergeMaps } from './chart/merge-maps.ts';
 export { readAllYaml, readYaml, YamlError } from './yaml/read.ts';
 export { writeYaml } from './yaml/write.ts';
+export { installRelease, type InstallOptions } from './release/install.ts';
+export type { ReleaseContext, ReleaseProgress } from './release/operation.ts';
+export type { Release, ReleaseHook, ReleaseStatus } from './release/release.ts';
+export { ReleaseError, type ReleaseErrorCode } from './release/release-error.ts';
+export { rollbackRelease, type RollbackOptions } from './release/rollback.ts';
+export { ReleaseStorage } from './release/storage.ts';
+export { uninstallRelease, type UninstallOptions } from './release/uninstall.ts';
+export { upgradeRelease, type UpgradeOptions } from './release/upgrade.ts';

@@ -1,0 +1,49 @@
+import type { Operation } from './operation.ts';
+import { abandonedAfterMs } from './operation.ts';
+import { isPending, type Release } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+import type { StoredRelease } from './storage.ts';
+
+/** The revisions of a release that count. */
+export interface History {
+  readonly all: readonly Release[];
+  readonly last: Release | undefined;
+  /** The one whose objects are on the cluster. */
+  readonly deployed: Release | undefined;
+}
+
+/**
+ * Reads the history of a release. A revision somebody is working on is an error; one whose worker died is marked failed, so that no release is stuck
+ * for ever.
+ */
+export async function openHistory(operation: Operation, namespace: string, name: string): Promise<History> {
+  const stored = await operation.storage.history(namespace, name);
+  const all: Release[] = [];
+  for (const entry of stored)
+    all.push(isPending(entry.release.status) ? await settle(operation, entry) : entry.release);
+  return { all, last: all.at(-1), deployed: all.findLast(({ status }) => status === 'deployed') };
+}
+
+async function settle(operation: Operation, { release, touched }: StoredRelease): Promise<Release> {
+  const idle = operation.context.clock.now() - touched;
+  if (idle < abandonedAfterMs) {
+    throw new ReleaseError(
+      'Busy',
+      `another operation (install/upgrade/rollback) is in progress: revision ${release.revision} of release ${release.name} is ${release.status}`,
+      {
+        hint: `try again when it is done; if its process died, it counts as failed after ${abandonedAfterMs / 60_000} minutes without a sign of life`,
+      },
+    );
+  }
+  const settled: Release = { ...release, status: 'failed', description: `${release.status} was abandoned` };
+  await operation.storage.update(settled);
+  return settled;
+}
+
+/** Removes the oldest revisions beyond `most`, never the deployed one. 0 keeps all. */
+export async function pruneHistory(operation: Operation, history: History, most: number): Promise<void> {
+  if (most <= 0) return;
+  const removable = history.all.filter((release) => release !== history.deployed);
+  const surplus = history.all.length - (most - 1);
+  for (const release of removable.slice(0, Math.max(0, surplus))) await operation.storage.delete(release);
+}

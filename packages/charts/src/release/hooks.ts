@@ -1,0 +1,120 @@
+import { isAlreadyExists, isNotFound, type KubeObject } from '@slipway/kube';
+
+import type { HookEvent } from '../render/manifests.ts';
+import { objectText, readObjects, type ReleaseObject } from './objects.ts';
+import type { Operation } from './operation.ts';
+import type { Release, ReleaseHook } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+
+/**
+ * Runs the hooks of an event, by weight, kind and name, each to its end before the next. What becomes of them afterwards is their policy's to say. Answers the
+ * hooks with how they went.
+ */
+export async function runHooks(
+  operation: Operation,
+  release: Release,
+  event: HookEvent,
+): Promise<readonly ReleaseHook[]> {
+  const due = release.hooks.filter((hook) => hook.events.includes(event));
+  if (due.length === 0) return release.hooks;
+  operation.say({ type: 'phase', text: `${event} hooks` });
+  const ordered = due.toSorted((a, b) => a.weight - b.weight || compare(a.kind, b.kind) || compare(a.name, b.name));
+  const ran = new Map<ReleaseHook, ReleaseHook>();
+  for (const hook of ordered) {
+    const startedAt = operation.now();
+    const finish = (phase: 'Succeeded' | 'Failed'): void => {
+      ran.set(hook, { ...hook, lastRun: { startedAt, completedAt: operation.now(), phase } });
+    };
+    try {
+      await runHook(operation, release, hook);
+      finish('Succeeded');
+    } catch (error) {
+      finish('Failed');
+      await cleanUp(operation, release, [hook], 'hook-failed');
+      throw new HookFailure(
+        error,
+        release.hooks.map((each) => ran.get(each) ?? each),
+      );
+    }
+  }
+  await cleanUp(operation, release, ordered, 'hook-succeeded');
+  return release.hooks.map((hook) => ran.get(hook) ?? hook);
+}
+
+/** A hook that failed, with the hooks as they are to be recorded. */
+export class HookFailure extends ReleaseError {
+  readonly hooks: readonly ReleaseHook[];
+
+  constructor(cause: unknown, hooks: readonly ReleaseHook[]) {
+    super('HookFailed', `a hook failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.hooks = hooks;
+  }
+}
+
+async function runHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<void> {
+  const policies = policiesOf(hook);
+  for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
+    if (policies.has('before-hook-creation')) await operation.remove(each, true);
+    try {
+      await operation.client.create(each.object, { fieldManager: 'helm' });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      throw new ReleaseError('Foreign', `${objectText(each)} exists already`, {
+        hint: 'remove it, or give the hook the policy before-hook-creation',
+        cause: error,
+      });
+    }
+    operation.say({ type: 'hook', object: objectText(each) });
+    await completion(operation, each);
+  }
+}
+
+/** Only what runs can end: a Job and a Pod. Everything else is done when it exists. */
+async function completion(operation: Operation, each: ReleaseObject): Promise<void> {
+  const { kind, object } = each;
+  const runs = (kind.group === 'batch' && kind.kind === 'Job') || (kind.group === '' && kind.kind === 'Pod');
+  if (!runs) return;
+  const { name, namespace } = object.metadata;
+  await operation.until(async () => {
+    const present = await operation.client.get(kind, { name: name!, namespace });
+    const outcome = present === undefined ? undefined : outcomeOf(present as KubeObject);
+    if (outcome === 'succeeded') return undefined;
+    if (outcome === 'failed')
+      throw new ReleaseError('HookFailed', `${objectText(each)} failed`, { hint: 'its logs say why' });
+    return { object: objectText(each), message: 'has not completed' };
+  });
+}
+
+function outcomeOf(object: KubeObject): 'succeeded' | 'failed' | undefined {
+  const status = (object['status'] ?? {}) as { phase?: string; conditions?: { type: string; status: string }[] };
+  const holds = (type: string): boolean =>
+    status.conditions?.some((held) => held.type === type && held.status === 'True') ?? false;
+  if (status.phase === 'Succeeded' || holds('Complete')) return 'succeeded';
+  if (status.phase === 'Failed' || holds('Failed')) return 'failed';
+  return undefined;
+}
+
+async function cleanUp(
+  operation: Operation,
+  release: Release,
+  hooks: readonly ReleaseHook[],
+  policy: string,
+): Promise<void> {
+  for (const hook of hooks) {
+    // The definition of a kind would take everybody's objects of it along.
+    if (hook.kind === 'CustomResourceDefinition' || !policiesOf(hook).has(policy)) continue;
+    for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
+      await operation.remove(each, true).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    }
+  }
+}
+
+function policiesOf(hook: ReleaseHook): ReadonlySet<string> {
+  return new Set(hook.deletePolicies.length === 0 ? ['before-hook-creation'] : hook.deletePolicies);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,165 @@
+import { isAlreadyExists, type KubeObject, Namespace } from '@slipway/kube';
+
+import type { Chart } from '../chart/chart.ts';
+import type { RenderedChart } from '../render/render.ts';
+import { applyObjects } from './apply-objects.ts';
+import { openHistory } from './history.ts';
+import { HookFailure, runHooks } from './hooks.ts';
+import { readObjects, type ReleaseObject } from './objects.ts';
+import { Operation, type ReleaseContext } from './operation.ts';
+import { refuseForeign } from './ownership.ts';
+import { prepareRelease } from './prepare.ts';
+import type { Release } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+import { uninstallRelease } from './uninstall.ts';
+import { waitReady } from './wait-ready.ts';
+
+export interface InstallOptions {
+  readonly name: string;
+  readonly namespace: string;
+  /** The user's values. Default: none. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  /** Make the namespace when it is missing. Default false. */
+  readonly createNamespace?: boolean;
+  /** Wait until everything is ready. Default false. */
+  readonly wait?: boolean;
+  /** Uninstall again when it fails; waits too. Default false. */
+  readonly rollbackOnFailure?: boolean;
+  /** For hooks and waits, in milliseconds. Default 300 000. */
+  readonly timeoutMs?: number;
+  readonly skipCrds?: boolean;
+  readonly skipHooks?: boolean;
+  readonly skipSchemaValidation?: boolean;
+  /** Take over objects of others. Default false. */
+  readonly takeOwnership?: boolean;
+  readonly forceConflicts?: boolean;
+  /** Use the name of a release that failed or was uninstalled with its history kept. Default false. */
+  readonly replace?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly description?: string;
+}
+
+export const defaultTimeoutMs = 300_000;
+
+/** Installs a chart as a new release. */
+export async function installRelease(context: ReleaseContext, chart: Chart, options: InstallOptions): Promise<Release> {
+  const operation = new Operation(context, options.timeoutMs ?? defaultTimeoutMs);
+  const { name, namespace } = options;
+
+  // 1. The name has to be free.
+  const history = await openHistory(operation, namespace, name);
+  const reusable =
+    history.last === undefined || (options.replace && ['failed', 'uninstalled'].includes(history.last.status));
+  if (!reusable) {
+    throw new ReleaseError(
+      'InUse',
+      `cannot reuse a name that is still in use: release ${name} in namespace ${namespace} is ${history.last!.status}`,
+      {
+        hint: 'upgrade it, uninstall it, or choose another name',
+      },
+    );
+  }
+
+  // 2. Definitions first: objects of their kinds may follow.
+  if (options.createNamespace) await ensureNamespace(operation, namespace);
+  const { release, rendered } = await prepareRelease(operation, {
+    chart,
+    name,
+    namespace,
+    values: options.values ?? {},
+    revision: (history.last?.revision ?? 0) + 1,
+    isUpgrade: false,
+    labels: options.labels ?? {},
+    skipSchemaValidation: options.skipSchemaValidation,
+  });
+  if (!options.skipCrds) await installCrds(operation, rendered);
+
+  // 3. Nothing of somebody else's is overwritten.
+  const objects = await readObjects(operation.client, release.manifest, namespace);
+  if (!options.takeOwnership) await refuseForeign(operation.client, objects, release);
+
+  // 4. The record comes before the objects: whoever finds them can tell where they come from.
+  await operation.storage.create(release);
+  return await operation.heartbeat(release, async () => await carryOut(operation, release, objects, options));
+}
+
+async function carryOut(
+  operation: Operation,
+  release: Release,
+  objects: readonly ReleaseObject[],
+  options: InstallOptions,
+): Promise<Release> {
+  let current = release;
+  try {
+    const hooks = async (event: 'pre-install' | 'post-install'): Promise<void> => {
+      if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, event) };
+    };
+    await hooks('pre-install');
+    operation.say({ type: 'phase', text: `installing ${release.name}` });
+    await applyObjects(operation, objects, release, {
+      forceConflicts: options.forceConflicts || options.takeOwnership,
+    });
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
+    await hooks('post-install');
+  } catch (error) {
+    await fail(operation, current, error);
+    if (!options.rollbackOnFailure) throw error;
+    await uninstallRelease(operation.context, {
+      name: release.name,
+      namespace: release.namespace,
+      skipHooks: options.skipHooks,
+      timeoutMs: options.timeoutMs,
+    });
+    throw new ReleaseError('Refused', `release ${release.name} failed, and has been uninstalled: ${textOf(error)}`, {
+      cause: error,
+    });
+  }
+  const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Install complete' };
+  await operation.storage.update(deployed);
+  return deployed;
+}
+
+/** Stores that a revision failed, and why. */
+export async function fail(operation: Operation, release: Release, error: unknown, what = 'Release'): Promise<void> {
+  const hooks = error instanceof HookFailure ? error.hooks : release.hooks;
+  await operation.storage.update({
+    ...release,
+    hooks,
+    status: 'failed',
+    description: `${what} "${release.name}" failed: ${textOf(error)}`,
+  });
+}
+
+async function ensureNamespace(operation: Operation, name: string): Promise<void> {
+  try {
+    await operation.client.create(
+      { apiVersion: 'v1', kind: Namespace.kind, metadata: { name, labels: { name } } },
+      { fieldManager: 'helm' },
+    );
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Files under `crds/` are installed once and never changed or removed: too much hangs on a definition. */
+async function installCrds(operation: Operation, { crds }: RenderedChart): Promise<void> {
+  const made: ReleaseObject[] = [];
+  for (const { content } of crds) {
+    for (const each of await readObjects(operation.client, content, '')) {
+      try {
+        await operation.client.create(each.object as KubeObject, { fieldManager: 'helm' });
+        operation.say({ type: 'applied', object: `CustomResourceDefinition ${each.object.metadata.name}` });
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+      }
+      made.push(each);
+    }
+  }
+  if (made.length === 0) return;
+  await waitReady(operation, made);
+  await operation.client.discover({ fresh: true });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

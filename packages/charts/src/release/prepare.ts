@@ -1,0 +1,65 @@
+import type { Chart } from '../chart/chart.ts';
+import type { RenderedChart } from '../render/render.ts';
+import { renderChart } from '../render/render.ts';
+import { capabilitiesOf, lookupIn } from './capabilities-of-cluster.ts';
+import type { Operation } from './operation.ts';
+import { recordedChart } from './recorded-chart.ts';
+import type { Release, ReleaseHook } from './release.ts';
+
+export interface PrepareInput {
+  readonly chart: Chart;
+  readonly name: string;
+  readonly namespace: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly revision: number;
+  readonly isUpgrade: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly firstDeployed?: string;
+  readonly skipSchemaValidation?: boolean;
+}
+
+/** Renders a chart against the cluster and makes the record of a new revision from it. Nothing is written. */
+export async function prepareRelease(
+  operation: Operation,
+  input: PrepareInput,
+): Promise<{ release: Release; rendered: RenderedChart }> {
+  const { chart, name, namespace, values, revision, isUpgrade } = input;
+  const rendered = await renderChart(chart, {
+    values,
+    release: { name, namespace, revision, isInstall: !isUpgrade, isUpgrade },
+    capabilities: await capabilitiesOf(operation.client),
+    lookup: lookupIn(operation.client),
+    clock: operation.context.clock,
+    skipSchemaValidation: input.skipSchemaValidation,
+  });
+  const now = operation.now();
+  const release: Release = {
+    name,
+    namespace,
+    revision,
+    status: isUpgrade ? 'pending-upgrade' : 'pending-install',
+    description: isUpgrade ? 'Preparing upgrade' : 'Initial install underway',
+    notes: rendered.notes,
+    firstDeployed: input.firstDeployed ?? now,
+    lastDeployed: now,
+    config: values,
+    manifest: manifestText(rendered),
+    hooks: rendered.hooks.map((hook): ReleaseHook => ({
+      name: hook.name,
+      kind: hook.kind,
+      path: hook.path,
+      manifest: hook.content,
+      events: hook.events,
+      weight: hook.weight,
+      deletePolicies: hook.deletePolicies,
+    })),
+    chart: recordedChart(chart, rendered.chartValues),
+    applyMethod: 'ssa',
+    labels: input.labels,
+  };
+  return { release, rendered };
+}
+
+function manifestText({ manifests }: RenderedChart): string {
+  return manifests.map(({ path, content }) => `---\n# Source: ${path}\n${content}\n`).join('');
+}

@@ -1,0 +1,146 @@
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
+
+import type { HookEvent } from '../render/manifests.ts';
+import type { ApplyMethod, RecordedChart, Release, ReleaseHook, ReleaseStatus } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+
+/** A record as JSON has it. Helm 3 writes times that were never set as empty texts, Helm 4 leaves them out. */
+interface RecordJson {
+  name: string;
+  namespace: string;
+  version: number;
+  config?: Record<string, unknown> | null;
+  manifest?: string;
+  hooks?: HookJson[] | null;
+  info?: {
+    first_deployed?: string;
+    last_deployed?: string;
+    deleted?: string;
+    description?: string;
+    status?: ReleaseStatus;
+    notes?: string;
+    rollback_revision?: number;
+  };
+  chart?: RecordedChart;
+  apply_method?: ApplyMethod;
+}
+
+interface HookJson {
+  name?: string;
+  kind?: string;
+  path?: string;
+  manifest?: string;
+  events?: HookEvent[] | null;
+  weight?: number;
+  delete_policies?: string[] | null;
+  last_run?: { started_at?: string; completed_at?: string; phase?: string };
+}
+
+/** Larger records are no charts. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** The text a release Secret holds under `release` (the API adds another base64). */
+export function encodeRecord(release: Release): string {
+  const json: RecordJson = {
+    name: release.name,
+    info: {
+      first_deployed: release.firstDeployed,
+      last_deployed: release.lastDeployed,
+      deleted: release.deleted ?? '',
+      description: release.description,
+      status: release.status,
+      ...(release.notes ? { notes: release.notes } : {}),
+      ...(release.rollbackRevision ? { rollback_revision: release.rollbackRevision } : {}),
+    },
+    chart: release.chart,
+    config: release.config as Record<string, unknown>,
+    manifest: release.manifest,
+    hooks: release.hooks.map(hookJson),
+    version: release.revision,
+    namespace: release.namespace,
+    apply_method: release.applyMethod,
+  };
+  const packed = gzipSync(JSON.stringify(json), { level: constants.Z_BEST_COMPRESSION });
+  return packed.toString('base64');
+}
+
+/** Reads it back. `labels` are those of the Secret: a record does not hold its own. */
+export function decodeRecord(text: string, labels: Readonly<Record<string, string>>): Release {
+  const record = parseRecord(text);
+  const { info = {} } = record;
+  return {
+    name: record.name,
+    namespace: record.namespace,
+    revision: record.version,
+    status: info.status ?? 'unknown',
+    description: info.description ?? '',
+    notes: info.notes ?? '',
+    firstDeployed: info.first_deployed ?? '',
+    lastDeployed: info.last_deployed ?? '',
+    ...(info.deleted ? { deleted: info.deleted } : {}),
+    ...(info.rollback_revision ? { rollbackRevision: info.rollback_revision } : {}),
+    config: record.config ?? {},
+    manifest: record.manifest ?? '',
+    hooks: (record.hooks ?? []).map(hookOf),
+    chart: record.chart ?? { metadata: { name: 'unknown', version: '' } },
+    applyMethod: record.apply_method ?? 'csa',
+    labels,
+  };
+}
+
+function parseRecord(text: string): RecordJson {
+  try {
+    const packed = Buffer.from(text, 'base64');
+    const compressed = packed[0] === 0x1f && packed[1] === 0x8b;
+    const json = compressed ? gunzipSync(packed, { maxOutputLength: mostBytes }) : packed;
+    const record = JSON.parse(json.toString('utf8')) as RecordJson;
+    if (typeof record.name !== 'string' || typeof record.version !== 'number')
+      throw new TypeError('no name or version');
+    return record;
+  } catch (cause) {
+    throw new ReleaseError('Damaged', 'the record of the release cannot be read', {
+      hint: 'delete its Secret (type helm.sh/release.v1); older revisions stay',
+      cause,
+    });
+  }
+}
+
+function hookJson(hook: ReleaseHook): HookJson {
+  const { lastRun } = hook;
+  return {
+    name: hook.name,
+    kind: hook.kind,
+    path: hook.path,
+    manifest: hook.manifest,
+    events: [...hook.events],
+    last_run: {
+      started_at: lastRun?.startedAt ?? '',
+      completed_at: lastRun?.completedAt ?? '',
+      phase: lastRun?.phase ?? '',
+    },
+    ...(hook.weight === 0 ? {} : { weight: hook.weight }),
+    ...(hook.deletePolicies.length === 0 ? {} : { delete_policies: [...hook.deletePolicies] }),
+  };
+}
+
+function hookOf(json: HookJson): ReleaseHook {
+  const { last_run: run } = json;
+  return {
+    name: json.name ?? '',
+    kind: json.kind ?? '',
+    path: json.path ?? '',
+    manifest: json.manifest ?? '',
+    events: json.events ?? [],
+    weight: json.weight ?? 0,
+    deletePolicies: json.delete_policies ?? [],
+    ...(run?.phase
+      ? {
+          lastRun: {
+            startedAt: run.started_at ?? '',
+            completedAt: run.completed_at ?? '',
+            phase: run.phase as NonNullable<ReleaseHook['lastRun']>['phase'],
+          },
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,83 @@
+import { applyObjects, dropObjects } from './apply-objects.ts';
+import { openHistory, pruneHistory } from './history.ts';
+import { runHooks } from './hooks.ts';
+import { readObjects } from './objects.ts';
+import { Operation, type ReleaseContext } from './operation.ts';
+import type { Release } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+import { waitReady } from './wait-ready.ts';
+
+export interface RollbackOptions {
+  readonly name: string;
+  readonly namespace: string;
+  /** Default: the one before the last. */
+  readonly revision?: number;
+  readonly wait?: boolean;
+  /** In milliseconds. Default 300 000. */
+  readonly timeoutMs?: number;
+  readonly skipHooks?: boolean;
+  /** Default 10. */
+  readonly historyMax?: number;
+  readonly forceConflicts?: boolean;
+}
+
+/** Makes an older revision the newest one: its stored manifest is applied again under a new number. */
+export async function rollbackRelease(context: ReleaseContext, options: RollbackOptions): Promise<Release> {
+  const operation = new Operation(context, options.timeoutMs ?? 300_000);
+  const { name, namespace } = options;
+  const history = await openHistory(operation, namespace, name);
+  if (history.last === undefined) {
+    throw new ReleaseError('NotFound', `there is no release ${name} in namespace ${namespace}`, {
+      hint: 'slipway chart list shows the releases',
+    });
+  }
+  const wanted = options.revision || history.last.revision - 1;
+  const goal = history.all.find(({ revision }) => revision === wanted);
+  if (goal === undefined) {
+    throw new ReleaseError('NotFound', `release ${name} has no revision ${wanted}`, {
+      hint: 'slipway chart history shows the revisions',
+    });
+  }
+  const present = history.deployed ?? history.last;
+  const release: Release = {
+    ...goal,
+    revision: history.last.revision + 1,
+    status: 'pending-rollback',
+    description: `Rollback to ${goal.revision}`,
+    firstDeployed: present.firstDeployed,
+    lastDeployed: operation.now(),
+    rollbackRevision: goal.revision,
+    applyMethod: 'ssa',
+  };
+  const old = await readObjects(operation.client, present.manifest, namespace);
+  const objects = await readObjects(operation.client, release.manifest, namespace);
+  await pruneHistory(operation, history, options.historyMax ?? 10);
+  await operation.storage.create(release);
+  return await operation.heartbeat(release, async () => {
+    let current = release;
+    try {
+      if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-rollback') };
+      operation.say({ type: 'phase', text: `rolling ${name} back to revision ${goal.revision}` });
+      await applyObjects(operation, objects, release, {
+        forceConflicts: options.forceConflicts,
+        migrate: present.applyMethod === 'csa',
+      });
+      await dropObjects(operation, old, objects, { wait: false, owner: release });
+      if (options.wait) await waitReady(operation, objects);
+      if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-rollback') };
+    } catch (error) {
+      await operation.storage.update({
+        ...current,
+        status: 'failed',
+        description: `Rollback "${name}" failed: ${error instanceof Error ? error.message : String(error)}`,
+      });
+      throw error;
+    }
+    for (const each of history.all) {
+      if (each.status === 'deployed') await operation.storage.update({ ...each, status: 'superseded' });
+    }
+    const deployed: Release = { ...current, status: 'deployed' };
+    await operation.storage.update(deployed);
+    return deployed;
+  });
+}

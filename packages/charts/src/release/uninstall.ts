@@ -1,0 +1,71 @@
+import { dropObjects } from './apply-objects.ts';
+import { runHooks } from './hooks.ts';
+import { objectText, readObjects } from './objects.ts';
+import { Operation, type ReleaseContext } from './operation.ts';
+import type { Release } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+
+export interface UninstallOptions {
+  readonly name: string;
+  readonly namespace: string;
+  /** Keep the records. Default false. */
+  readonly keepHistory?: boolean;
+  /** Wait until the objects are gone. Default false. */
+  readonly wait?: boolean;
+  /** In milliseconds. Default 300 000. */
+  readonly timeoutMs?: number;
+  readonly skipHooks?: boolean;
+  readonly description?: string;
+  /** No release of that name is no error. Default false. */
+  readonly ignoreNotFound?: boolean;
+}
+
+export interface Uninstalled {
+  readonly release: Release;
+  /** Objects that asked to stay. */
+  readonly kept: readonly string[];
+}
+
+/** Removes a release and its objects. It goes on where an earlier try stopped. */
+export async function uninstallRelease(
+  context: ReleaseContext,
+  options: UninstallOptions,
+): Promise<Uninstalled | undefined> {
+  const operation = new Operation(context, options.timeoutMs ?? 300_000);
+  const { name, namespace } = options;
+  const stored = await operation.storage.history(namespace, name);
+  const last = stored.at(-1)?.release;
+  if (last === undefined || (last.status === 'uninstalled' && options.keepHistory)) {
+    if (options.ignoreNotFound) return undefined;
+    throw new ReleaseError('NotFound', `there is no release ${name} in namespace ${namespace}`, {
+      hint: 'slipway chart list shows the releases',
+    });
+  }
+  const purge = async (): Promise<void> => {
+    for (const { release } of stored) await operation.storage.delete(release);
+  };
+  if (last.status === 'uninstalled') {
+    await purge();
+    return { release: last, kept: [] };
+  }
+  let current: Release = {
+    ...last,
+    status: 'uninstalling',
+    deleted: operation.now(),
+    description: 'Deletion in progress (or silently failed)',
+  };
+  if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-delete') };
+  await operation.storage.update(current);
+  operation.say({ type: 'phase', text: `uninstalling ${name}` });
+  const objects = await readObjects(operation.client, last.manifest, namespace);
+  const kept = await dropObjects(operation, objects, [], { wait: options.wait ?? false, owner: last });
+  if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-delete') };
+  const done: Release = {
+    ...current,
+    status: 'uninstalled',
+    description: options.description ?? 'Uninstallation complete',
+  };
+  if (options.keepHistory) await operation.storage.update(done);
+  else await purge();
+  return { release: done, kept: kept.map(objectText) };
+}

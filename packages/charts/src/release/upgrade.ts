@@ -1,0 +1,163 @@
+import type { Chart } from '../chart/chart.ts';
+import { mergeMaps } from '../chart/merge-maps.ts';
+import { fromPlain, toPlain, type GoMap } from '../go/values.ts';
+import { applyObjects, dropObjects } from './apply-objects.ts';
+import { openHistory, pruneHistory } from './history.ts';
+import { runHooks } from './hooks.ts';
+import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
+import { identityOf, readObjects, type ReleaseObject } from './objects.ts';
+import { Operation, type ReleaseContext } from './operation.ts';
+import { refuseForeign } from './ownership.ts';
+import { prepareRelease } from './prepare.ts';
+import type { Release } from './release.ts';
+import { ReleaseError } from './release-error.ts';
+import { rollbackRelease } from './rollback.ts';
+import { waitReady } from './wait-ready.ts';
+
+export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
+  /** Install it when there is no release of that name. Default false. */
+  readonly install?: boolean;
+  /**
+   * Which values count: `default` takes the given ones, or the last ones when none are given; `reset` only the given ones; `reuse` the last ones with the given
+   * over them, and the old chart's defaults; `reset-then-reuse` the same over the new chart's defaults. Default `default`.
+   */
+  readonly valuesFrom?: 'default' | 'reset' | 'reuse' | 'reset-then-reuse';
+  /** Revisions to keep, 0 for all. Default 10. */
+  readonly historyMax?: number;
+  /** Remove objects this upgrade made when it fails. Default false. */
+  readonly cleanupOnFail?: boolean;
+}
+
+/** Upgrades a release to another chart or other values. */
+export async function upgradeRelease(context: ReleaseContext, chart: Chart, options: UpgradeOptions): Promise<Release> {
+  const operation = new Operation(context, options.timeoutMs ?? defaultTimeoutMs);
+  const { name, namespace } = options;
+
+  // 1. What is there? A release that was never deployed is upgraded from its last revision.
+  const history = await openHistory(operation, namespace, name);
+  if (history.last === undefined || history.last.status === 'uninstalled') {
+    if (options.install)
+      return await installRelease(context, chart, { ...options, replace: history.last !== undefined });
+    throw new ReleaseError('NotFound', `release ${name} in namespace ${namespace} has no deployed releases`, {
+      hint: 'install it, or use upgrade --install',
+    });
+  }
+  const base = history.deployed ?? history.last;
+
+  // 2. What should be?
+  const values = valuesFor(base, options);
+  const { release } = await prepareRelease(operation, {
+    chart: options.valuesFrom === 'reuse' ? withDefaults(chart, base) : chart,
+    name,
+    namespace,
+    values,
+    revision: history.last.revision + 1,
+    isUpgrade: true,
+    labels: withoutEmptied({ ...base.labels, ...options.labels }),
+    firstDeployed: base.firstDeployed,
+    skipSchemaValidation: options.skipSchemaValidation,
+  });
+  const old = await readObjects(operation.client, base.manifest, namespace);
+  const objects = await readObjects(operation.client, release.manifest, namespace);
+
+  // 3. Nothing of somebody else's is overwritten.
+  const before = new Set(old.map(identityOf));
+  const added = objects.filter((each) => !before.has(identityOf(each)));
+  if (!options.takeOwnership) await refuseForeign(operation.client, added, release);
+
+  // 4. The record comes first.
+  await pruneHistory(operation, history, options.historyMax ?? 10);
+  await operation.storage.create(release);
+  return await operation.heartbeat(
+    release,
+    async () => await carryOut(operation, { release, base, old, objects, added, history: history.all }, options),
+  );
+}
+
+interface Upgrade {
+  readonly release: Release;
+  readonly base: Release;
+  readonly old: readonly ReleaseObject[];
+  readonly objects: readonly ReleaseObject[];
+  readonly added: readonly ReleaseObject[];
+  readonly history: readonly Release[];
+}
+
+async function carryOut(operation: Operation, upgrade: Upgrade, options: UpgradeOptions): Promise<Release> {
+  const { release, base, old, objects, added } = upgrade;
+  let current = release;
+  try {
+    const hooks = async (event: 'pre-upgrade' | 'post-upgrade'): Promise<void> => {
+      if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, event) };
+    };
+    await hooks('pre-upgrade');
+    operation.say({ type: 'phase', text: `upgrading ${release.name} to revision ${release.revision}` });
+    await applyObjects(operation, objects, release, {
+      forceConflicts: options.forceConflicts || options.takeOwnership,
+      migrate: base.applyMethod === 'csa',
+    });
+    await dropObjects(operation, old, objects, { wait: false, owner: release });
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
+    await hooks('post-upgrade');
+  } catch (error) {
+    await fail(operation, current, error, 'Upgrade');
+    if (options.cleanupOnFail) for (const each of added) await operation.remove(each, false);
+    if (!options.rollbackOnFailure) throw error;
+    await rollbackRelease(operation.context, {
+      name: release.name,
+      namespace: release.namespace,
+      revision: base.revision,
+      wait: true,
+      timeoutMs: options.timeoutMs,
+      skipHooks: options.skipHooks,
+      historyMax: options.historyMax,
+      forceConflicts: options.forceConflicts,
+    });
+    throw new ReleaseError(
+      'Refused',
+      `release ${release.name} failed, and has been rolled back to revision ${base.revision}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+  await supersede(operation, upgrade.history);
+  const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
+  await operation.storage.update(deployed);
+  return deployed;
+}
+
+/** All that were deployed before are so no longer; the new one becomes it right after. */
+export async function supersede(operation: Operation, history: readonly Release[]): Promise<void> {
+  for (const release of history) {
+    if (release.status === 'deployed') await operation.storage.update({ ...release, status: 'superseded' });
+  }
+}
+
+function valuesFor(base: Release, options: UpgradeOptions): Readonly<Record<string, unknown>> {
+  const { values = {}, valuesFrom = 'default' } = options;
+  switch (valuesFrom) {
+    case 'reset':
+      return values;
+    case 'reuse':
+    case 'reset-then-reuse':
+      return merged(base.config, values);
+    case 'default':
+      return Object.keys(values).length === 0 ? base.config : values;
+  }
+}
+
+function merged(
+  below: Readonly<Record<string, unknown>>,
+  above: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return toPlain(mergeMaps(fromPlain(below) as GoMap, fromPlain(above) as GoMap)) as Record<string, unknown>;
+}
+
+/** The new chart with the defaults of the one that is deployed: what was left to its defaults stays as it is. */
+function withDefaults(chart: Chart, base: Release): Chart {
+  return { ...chart, values: fromPlain(base.chart.values ?? {}) as GoMap };
+}
+
+/** An empty value takes a label off. */
+function withoutEmptied(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== '' && value !== 'null'));
+}
