@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Cluster, ConfigMap, connect, loadKubeConfig, systemClock } from '@slipway/kube';
+import { findOracle } from '@slipway/oracles';
+import { ensureReferenceBinaries, type ReferenceCluster, startReferenceCluster } from '@slipway/reference-cluster';
+import { onReference, skipped } from '@slipway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import {
+  type Chart,
+  installRelease,
+  loadChart,
+  rollbackRelease,
+  uninstallRelease,
+  upgradeRelease,
+} from '../src/index.ts';
+
+const without = skipped(
+  !onReference,
+  'releases that go from hand to hand between slipway and the helm commands: needs the real API server',
+);
+const helm3 = await findOracle('helm3');
+const withoutHelm3 = skipped(
+  onReference && !helm3.available,
+  `releases shared with helm 3: ${helm3.available ? '' : helm3.reason}`,
+);
+
+const files = {
+  'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n',
+  'values.yaml': 'greeting: hello\nextra: true\n',
+  'templates/config.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-config
+data:
+  greeting: {{ .Values.greeting | quote }}
+{{- if .Values.extra }}
+  extra: "yes"
+{{- end }}
+`,
+  'templates/extra.yaml': `{{- if .Values.extra }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-extra
+{{- end }}
+`,
+};
+
+/** Whoever works on a release. */
+interface Hand {
+  install(name: string): Promise<void>;
+  upgrade(name: string, values: Record<string, unknown>): Promise<void>;
+  rollback(name: string, revision: number): Promise<void>;
+  uninstall(name: string): Promise<void>;
+}
+
+const handNames = ['ours', 'helm 3', 'helm 4'] as const;
+type HandName = (typeof handNames)[number];
+const combinations = handNames.flatMap((first) => handNames.map((second) => [first, second] as const));
+
+describe.skipIf(without)('a release goes from hand to hand', () => {
+  let reference: ReferenceCluster;
+  let cluster: Cluster;
+  let folder: string;
+  let chart: Chart;
+  const hands = {} as Record<HandName, Hand>;
+
+  function helm(program: string, ...args: string[]): string {
+    return execFileSync(program, [...args, '--namespace', 'default'], {
+      env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: reference.kubeconfigPath },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  function handOf(program: string): Hand {
+    const chartFolder = join(folder, 'shop');
+    const setFlags = (values: Record<string, unknown>): string[] =>
+      Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${String(value)}`]);
+    return {
+      install: async (name) => void helm(program, 'install', name, chartFolder),
+      upgrade: async (name, values) => void helm(program, 'upgrade', name, chartFolder, ...setFlags(values)),
+      rollback: async (name, revision) => void helm(program, 'rollback', name, String(revision)),
+      uninstall: async (name) => void helm(program, 'uninstall', name),
+    };
+  }
+
+  beforeAll(async () => {
+    const binaries = await ensureReferenceBinaries({ tools: ['helm'] });
+    if (!binaries.available) throw new Error(binaries.reason);
+    reference = await startReferenceCluster({ binaries });
+    folder = await mkdtemp(join(tmpdir(), 'interop-'));
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, 'shop', name)), { recursive: true });
+      await writeFile(join(folder, 'shop', name), text);
+    }
+    chart = await loadChart(join(folder, 'shop'));
+    cluster = connect(await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection());
+    const context = { client: cluster.client, clock: systemClock };
+    const namespace = 'default';
+    hands.ours = {
+      install: async (name) => void (await installRelease(context, chart, { name, namespace })),
+      upgrade: async (name, values) => void (await upgradeRelease(context, chart, { name, namespace, values })),
+      rollback: async (name, revision) => void (await rollbackRelease(context, { name, namespace, revision })),
+      uninstall: async (name) => void (await uninstallRelease(context, { name, namespace })),
+    };
+    hands['helm 4'] = handOf(reference.binaries.helm!);
+    if (helm3.available) hands['helm 3'] = handOf(helm3.path);
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await reference?.stop();
+    if (folder) await rm(folder, { recursive: true });
+  });
+
+  const config = async (name: string) =>
+    await cluster.client.get(ConfigMap, { namespace: 'default', name: `${name}-config` });
+
+  test.each(combinations)('%s installs, %s upgrades, rolls back and uninstalls', async (first, second) => {
+    if (withoutHelm3 && (first === 'helm 3' || second === 'helm 3')) return;
+    const name = `${first}-${second}`.replaceAll(' ', '');
+    await hands[first].install(name);
+    expect((await config(name))?.data).toEqual({ greeting: 'hello', extra: 'yes' });
+
+    await hands[second].upgrade(name, { greeting: 'bye', extra: false });
+    // A field and an object that left the chart are gone, whoever wrote them.
+    expect((await config(name))?.data).toEqual({ greeting: 'bye' });
+    expect(await cluster.client.get(ConfigMap, { namespace: 'default', name: `${name}-extra` })).toBeUndefined();
+
+    await hands[second].rollback(name, 1);
+    expect((await config(name))?.data).toEqual({ greeting: 'hello', extra: 'yes' });
+
+    const history = JSON.parse(helm(reference.binaries.helm!, 'history', name, '-o', 'json')) as {
+      revision: number;
+      status: string;
+      description: string;
+    }[];
+    expect(history.map(({ revision, status }) => `${revision} ${status}`)).toEqual([
+      '1 superseded',
+      '2 superseded',
+      '3 deployed',
+    ]);
+    expect(history.map(({ description }) => description)).toEqual([
+      'Install complete',
+      'Upgrade complete',
+      'Rollback to 1',
+    ]);
+    const listed = JSON.parse(helm(reference.binaries.helm!, 'list', '-o', 'json', '--filter', `^${name}$`)) as Record<
+      string,
+      string
+    >[];
+    expect(listed).toMatchObject([{ name, revision: '3', status: 'deployed', chart: 'shop-1.0.0', app_version: '2' }]);
+
+    await hands[second].uninstall(name);
+    expect(await config(name)).toBeUndefined();
+    expect(JSON.parse(helm(reference.binaries.helm!, 'list', '-o', 'json', '--filter', `^${name}$`))).toEqual([]);
+  });
+
+  test('helm reads the values, the manifest and the notes of a release of ours', async () => {
+    await hands.ours.install('readable');
+    await hands.ours.upgrade('readable', { greeting: 'hi' });
+    const helm4 = reference.binaries.helm!;
+    expect(JSON.parse(helm(helm4, 'get', 'values', 'readable', '-o', 'json'))).toEqual({ greeting: 'hi' });
+    expect(JSON.parse(helm(helm4, 'get', 'values', 'readable', '--all', '-o', 'json'))).toEqual({
+      greeting: 'hi',
+      extra: true,
+    });
+    expect(helm(helm4, 'get', 'manifest', 'readable')).toContain('# Source: shop/templates/config.yaml');
+    await hands['helm 4'].uninstall('readable');
+  });
+});
