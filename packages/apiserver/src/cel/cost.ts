@@ -24,7 +24,8 @@ function smallestText(schema: Schema): number {
     case 'object':
       return (schema.required ?? []).reduce((total, name) => {
         const property = schema.properties?.[name];
-        return total + name.length + 4 + (property ? smallestText(property) : 1);
+        // Nothing has made sure yet that it is a text.
+        return total + String(name).length + 4 + (property ? smallestText(property) : 1);
       }, 2);
     case 'array':
       return 2;

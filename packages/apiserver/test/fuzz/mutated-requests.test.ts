@@ -89,6 +89,30 @@ it('an apply of a number too large for its field is refused, not an accident', a
   });
 });
 
+it('a CRD that requires null is no accident', async () => {
+  const items = { type: 'object', properties: { a: { type: 'string' } }, required: ['a', null] };
+  const list = { type: 'array', items, 'x-kubernetes-validations': [{ rule: 'self.all(x, x.a != "")' }] };
+  const openAPIV3Schema = { type: 'object', properties: { list } };
+  await holds({
+    method: 'POST',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(
+      JSON.stringify({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'nulls.fuzz.example' },
+        spec: {
+          group: 'fuzz.example',
+          scope: 'Namespaced',
+          names: { plural: 'nulls', kind: 'Null' },
+          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+        },
+      }),
+    ),
+  });
+});
+
 const protobufConfigMap = (() => {
   const field = (number: number, bytes: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
