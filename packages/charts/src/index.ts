@@ -1,6 +1,7 @@
 export { ChartError, type ChartErrorCode } from './chart/chart-error.ts';
 export type { Chart, ChartDependency, ChartFile, ChartMaintainer, ChartMetadata } from './chart/chart.ts';
-export { loadChart, loadFiles } from './chart/load.ts';
+export { checkInstallable } from './chart/installable.ts';
+export { loadChart, loadFiles, readValuesText } from './chart/load.ts';
 export { makeEnvironment, type FunctionEnvironment } from './functions/environment.ts';
 export { helmFunctions } from './functions/index.ts';
 export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
@@ -16,10 +17,13 @@ export {
   type RenderedCrd,
   type RenderOptions,
 } from './render/render.ts';
+export { manifestText, templateOutput, type TemplateOutputOptions } from './render/template-output.ts';
 export type { FunctionTable, MissingKey, TemplateFunction } from './template/run.ts';
 export { fn, inRun, variadic } from './template/signature.ts';
 export { TemplateExecError, TemplateParseError } from './template/template-error.ts';
 export { parseTemplate, TemplateSet, type TemplateSetOptions } from './template/template-set.ts';
+export { parseSet, parseSetFile, type SetMode } from './values/set.ts';
+export { collectValues, type ValueSources } from './values/value-options.ts';
 export { mergeMaps } from './chart/merge-maps.ts';
 export { readAllYaml, readYaml, YamlError } from './yaml/read.ts';
 export { writeYaml } from './yaml/write.ts';

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { mergeMaps } from './merge-maps.ts';
-import { readYaml } from '../yaml/read.ts';
+import { readYaml, YamlError } from '../yaml/read.ts';
 import { readArchive } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { Chart, ChartFile } from './chart.ts';
@@ -111,16 +111,22 @@ function parse(file: ChartFile, context: string): Value {
   }
 }
 
-/** values.yaml may hold several documents; later ones lie over earlier ones. */
 function readValues(file: ChartFile | undefined): GoMap {
   if (!file) return new Map();
+  try {
+    return readValuesText(bytesToText(file.data));
+  } catch (error) {
+    throw new ChartError('InvalidChart', `cannot load values.yaml: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Values may be in several documents; later ones lie over earlier ones. */
+export function readValuesText(text: string): GoMap {
   let values: GoMap = new Map();
-  for (const document of bytesToText(file.data).split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
-    if (document.trim() === '') continue;
-    const read = parse({ name: file.name, data: Buffer.from(document) }, 'cannot load values.yaml');
+  for (const document of text.split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
+    const read = document.trim() === '' ? null : readYaml(document);
     if (read === null) continue;
-    if (!isMap(read))
-      throw new ChartError('InvalidChart', 'cannot load values.yaml: cannot unmarshal yaml document: it is no mapping');
+    if (!isMap(read)) throw new YamlError('cannot unmarshal yaml document: it is no mapping');
     values = mergeMaps(values, read);
   }
   return values;

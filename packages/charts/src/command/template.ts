@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { CommandError, defineCommand } from '@slipway/kube';
+import { ChartError } from '../chart/chart-error.ts';
+import { checkInstallable } from '../chart/installable.ts';
+import { loadChart } from '../chart/load.ts';
+import { makeEnvironment } from '../functions/environment.ts';
+import { helmFunctions } from '../functions/index.ts';
+import { renderChart } from '../render/render.ts';
+import { templateOutput } from '../render/template-output.ts';
+import { TemplateSet } from '../template/template-set.ts';
+import { readValueFlags, valueFlags } from './value-flags.ts';
+
+const defaultName = 'release-name';
+
+/** `slipway chart template`: Helm's flags, Helm's output, no cluster. */
+export const templateCommand = defineCommand({
+  arguments: [
+    { name: 'name-or-chart', summary: 'name of the release; may be left out', required: true },
+    { name: 'chart', summary: 'folder or .tgz of the chart' },
+  ],
+  flags: {
+    ...valueFlags,
+    namespace: {
+      type: 'string',
+      short: 'n',
+      value: 'namespace',
+      summary: 'namespace of the release',
+      default: 'default',
+    },
+    'show-only': {
+      type: 'string',
+      short: 's',
+      repeated: true,
+      value: 'template',
+      summary: 'print only what comes from this template',
+      perCall: true,
+    },
+    'include-crds': { type: 'boolean', summary: 'print the files under crds/, too' },
+    'skip-tests': { type: 'boolean', summary: 'leave out hooks that are tests' },
+    'skip-hooks': { type: 'boolean', summary: 'leave out hooks' },
+    'is-upgrade': { type: 'boolean', summary: 'templates see an upgrade instead of an installation' },
+    'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
+    'api-versions': {
+      type: 'string',
+      short: 'a',
+      repeated: true,
+      value: 'group/version',
+      summary: 'API versions templates see besides the usual ones',
+    },
+    'name-template': { type: 'string', value: 'template', summary: 'a template that makes the name of the release' },
+    'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
+  },
+  examples: [
+    { line: 'slipway chart template shop ./charts/web -f prod.yaml --set replicas=3' },
+    { line: 'slipway chart template ./charts/web --show-only templates/service.yaml', comment: 'one template only' },
+  ],
+  async run({ args, flags, terminal }) {
+    const [first, second] = args as [string, string | undefined];
+    const path = resolve(terminal.cwd, second ?? first);
+    try {
+      const chart = await loadChart(path);
+      checkInstallable(chart);
+      const rendered = await renderChart(chart, {
+        values: await readValueFlags(flags, terminal),
+        release: {
+          name: second === undefined ? releaseName(flags['name-template']) : first,
+          namespace: flags.namespace,
+          isUpgrade: flags['is-upgrade'],
+        },
+        capabilities: {
+          kubeVersion: flags['kube-version'],
+          extraApiVersions: flags['api-versions'].flatMap((versions) => versions.split(',')),
+        },
+        skipSchemaValidation: flags['skip-schema-validation'],
+        clock: terminal.clock,
+        random: terminal.random,
+        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      });
+      terminal.out(
+        templateOutput(rendered, {
+          includeCrds: flags['include-crds'],
+          hooks: !flags['skip-hooks'],
+          skipTests: flags['skip-tests'],
+          showOnly: flags['show-only'],
+        }),
+      );
+    } catch (error) {
+      if (error instanceof ChartError) throw new CommandError(error.message, { hint: error.hint, cause: error });
+      throw error;
+    }
+  },
+});
+
+function releaseName(template: string | undefined): string {
+  if (template === undefined) return defaultName;
+  const set = new TemplateSet({ functions: helmFunctions, environment: makeEnvironment() });
+  set.add('name-template', template);
+  return set.execute('name-template', undefined);
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { FlagValues, Terminal } from '@slipway/kube';
+import { ChartError } from '../chart/chart-error.ts';
+import { bytesToText } from '../go/bytes.ts';
+import type { GoMap } from '../go/values.ts';
+import { collectValues } from '../values/value-options.ts';
+
+/** Helm's flags for values, shared by every command that takes some. */
+export const valueFlags = {
+  values: {
+    type: 'string',
+    short: 'f',
+    repeated: true,
+    value: 'file',
+    summary: 'values in a YAML file (- reads standard input)',
+    perCall: true,
+  },
+  set: {
+    type: 'string',
+    repeated: true,
+    value: 'key=value',
+    summary: 'values on the command line: a.b=1,c[0]=x',
+    perCall: true,
+  },
+  'set-string': {
+    type: 'string',
+    repeated: true,
+    value: 'key=value',
+    summary: 'the same, everything is text',
+    perCall: true,
+  },
+  'set-json': {
+    type: 'string',
+    repeated: true,
+    value: 'key=json',
+    summary: 'the same, values are JSON',
+    perCall: true,
+  },
+  'set-file': {
+    type: 'string',
+    repeated: true,
+    value: 'key=file',
+    summary: 'the same, values are files',
+    perCall: true,
+  },
+  'set-literal': {
+    type: 'string',
+    repeated: true,
+    value: 'key=text',
+    summary: 'one value, taken as it stands',
+    perCall: true,
+  },
+} as const;
+
+/** The values these flags name. */
+export async function readValueFlags(flags: FlagValues<typeof valueFlags>, terminal: Terminal): Promise<GoMap> {
+  return await collectValues(
+    {
+      files: flags.values,
+      set: flags.set,
+      setString: flags['set-string'],
+      setJson: flags['set-json'],
+      setFile: flags['set-file'],
+      setLiteral: flags['set-literal'],
+    },
+    async (path) => {
+      if (path === '-') return await terminal.readInput();
+      try {
+        return bytesToText(await readFile(resolve(terminal.cwd, path)));
+      } catch (error) {
+        throw new ChartError('InvalidValues', `${path} cannot be read: ${(error as Error).message}`, { cause: error });
+      }
+    },
+  );
+}

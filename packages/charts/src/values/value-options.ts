@@ -1,0 +1,51 @@
+import { ChartError } from '../chart/chart-error.ts';
+import { readValuesText } from '../chart/load.ts';
+import { mergeMaps } from '../chart/merge-maps.ts';
+import { fromPlain, isMap, type GoMap } from '../go/values.ts';
+import { parseSet, parseSetFile } from './set.ts';
+
+/** Where a user's values come from, as on Helm's command line. */
+export interface ValueSources {
+  /** `-f`: later ones lie over earlier ones. */
+  readonly files?: readonly string[];
+  readonly setJson?: readonly string[];
+  readonly set?: readonly string[];
+  readonly setString?: readonly string[];
+  readonly setFile?: readonly string[];
+  readonly setLiteral?: readonly string[];
+}
+
+/** Reads and merges them in Helm's order: files, then each kind of `--set`. `read` answers the text of a file. */
+export async function collectValues(sources: ValueSources, read: (path: string) => Promise<string>): Promise<GoMap> {
+  let values: GoMap = new Map();
+  for (const path of sources.files ?? []) values = mergeMaps(values, readValuesFile(await read(path), path));
+  for (const text of sources.setJson ?? []) {
+    if (text.trimStart().startsWith('{')) values = mergeMaps(values, readJsonValues(text));
+    else parseSet(text, values, 'json');
+  }
+  for (const text of sources.set ?? []) parseSet(text, values);
+  for (const text of sources.setString ?? []) parseSet(text, values, 'string');
+  for (const text of sources.setFile ?? []) await parseSetFile(text, values, read);
+  for (const text of sources.setLiteral ?? []) parseSet(text, values, 'literal');
+  return values;
+}
+
+function readValuesFile(text: string, path: string): GoMap {
+  try {
+    return readValuesText(text);
+  } catch (error) {
+    throw new ChartError('InvalidValues', `failed to parse ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function readJsonValues(text: string): GoMap {
+  try {
+    const value = fromPlain(JSON.parse(text));
+    if (isMap(value)) return value;
+  } catch (error) {
+    throw new ChartError('InvalidValues', `failed parsing --set-json data JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  throw new ChartError('InvalidValues', 'failed parsing --set-json data JSON: it is no object');
+}
