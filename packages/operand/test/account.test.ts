@@ -1,4 +1,4 @@
-import { ConfigMap, isConditionTrue, Secret, type KubeObject, type Transport } from '@slipway/kube';
+import { ConfigMap, isConditionTrue, ServiceAccount, type KubeObject, type Transport } from '@slipway/kube';
 import { describe, expect, test } from 'vitest';
 import { onReference, skipped, type TestCluster } from '@slipway/testing';
 
@@ -82,16 +82,20 @@ describe('an Operand with a ServiceAccount', () => {
     await using cluster = await tenantCluster();
     const { client } = cluster;
     await runOperator(cluster);
-    const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'tenant', name: 's' } };
-    await client.create(operand('shop', [secret], tenant));
+    const account: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace: 'tenant', name: 's' },
+    };
+    await client.create(operand('shop', [account], tenant));
     const message = installMessage(await operandWithReason(cluster, 'shop', 'Failed'));
-    expect(message).toContain('Secret tenant/s');
+    expect(message).toContain('ServiceAccount tenant/s');
     expect(message).toMatch(
-      /User "system:serviceaccount:tenant:deployer" cannot (get|patch) resource "secrets" in API group "" in the namespace "tenant"/,
+      /User "system:serviceaccount:tenant:deployer" cannot (get|patch) resource "serviceaccounts" in API group "" in the namespace "tenant"/,
     );
     expect(message).toContain('allow it with a role');
-    expect(await client.get(Secret, { namespace: 'tenant', name: 's' })).toBeUndefined();
-    for (const object of role('secrets', ['secrets'], all)) await client.create(object);
+    expect(await client.get(ServiceAccount, { namespace: 'tenant', name: 's' })).toBeUndefined();
+    for (const object of role('accounts', ['serviceaccounts'], all)) await client.create(object);
     await readyOperand(cluster, 'shop');
   });
 
@@ -117,7 +121,7 @@ describe('an Operand with a ServiceAccount', () => {
     const source = { kind: 'Secret', namespace: 'default', name: 'foreign' };
     await client.create(operand('reader', [], { ...tenant, steadyStateFrom: [source] }));
     const refused = await operandWithReason(cluster, 'reader', 'Failed');
-    expect(installMessage(refused)).toContain('cannot get resource "secrets"');
+    expect(installMessage(refused)).toContain('the server refused get Secret.v1 default/foreign (403 Forbidden)');
     expect(JSON.stringify(refused)).not.toContain('canary-31');
     expect(await client.get(ConfigMap, { namespace: 'default', name: 'stolen' })).toBeUndefined();
     expect(await client.get(ConfigMap, { namespace: 'tenant', name: 'leaked' })).toBeUndefined();
