@@ -11,6 +11,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
   'control-plane': ['kube', 'runtime', 'manifests'],
+  'app-platform': ['kube', 'runtime', 'manifests', 'charts', 'sops'],
   apiserver: [],
   testing: ['apiserver', 'kube', 'runtime', 'reference-cluster'],
   // It finds the operators and names none.

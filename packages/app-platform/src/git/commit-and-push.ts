@@ -1,0 +1,69 @@
+import { sleep, type Clock } from '@slipway/kube';
+
+import { GitError } from './git-error.ts';
+import type { WorkingCopy } from './working-copy.ts';
+
+export const skipMarker = '[ci skip]';
+
+export const commitMessages = {
+  initial: 'otomi commit',
+  values: `updated values ${skipMarker}`,
+} as const;
+
+const pushRetries = 20;
+const firstPauseMs = 1000;
+const longestPauseMs = 30_000;
+
+export type PushOutcome =
+  /** There was nothing to commit, and nothing left over from before. */
+  | 'unchanged'
+  | 'pushed'
+  /** Somebody else changed the same lines: theirs stay, ours are dropped, the next reconciliation writes them again. */
+  | 'conflict';
+
+export interface PushOptions {
+  readonly message: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** Looks at what is about to be committed; what it throws keeps it from leaving. */
+  readonly inspect?: () => Promise<void>;
+}
+
+/** Commits all changes and brings them to the server, over what others have pushed meanwhile. */
+export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Promise<PushOutcome> {
+  const { message, clock, signal } = options;
+  await copy.git(['add', '--all']);
+  await options.inspect?.();
+  const { stdout: changes } = await copy.git(['status', '--porcelain', '--untracked-files=no']);
+  if (changes !== '') await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
+  const ours = await copy.revision();
+  if (ours === undefined) return 'unchanged';
+
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const theirs = await copy.remoteRevision(signal);
+      if (theirs === ours) return 'unchanged';
+      return await pushOnce(copy, theirs !== undefined, signal);
+    } catch (error) {
+      if (!(error instanceof GitError) || attempt >= pushRetries) throw error;
+      await sleep(clock, Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), signal);
+    }
+  }
+}
+
+async function pushOnce(copy: WorkingCopy, remoteExists: boolean, signal?: AbortSignal): Promise<PushOutcome> {
+  const more = signal ? { signal } : {};
+  await copy.git(['checkout', '--quiet', '-B', copy.branch]);
+  if (remoteExists) {
+    try {
+      await copy.atRemote(['pull', '--quiet', '--rebase', 'origin', copy.branch], more);
+    } catch (error) {
+      if (!(await copy.isInConflict())) throw error;
+      await copy.abandonMerges();
+      await copy.git(['reset', '--quiet', '--hard', 'HEAD~1']);
+      return 'conflict';
+    }
+  }
+  await copy.atRemote(['push', '--quiet', '-u', 'origin', copy.branch], more);
+  return 'pushed';
+}

@@ -1,0 +1,125 @@
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { runGit, type GitAnswer, type GitOptions } from './git-process.ts';
+import type { GitRemote } from './remote-head.ts';
+
+export interface WorkingCopyOptions {
+  readonly directory: string;
+  readonly remote: GitRemote;
+  readonly branch: string;
+  /** Who commits. */
+  readonly identity: { readonly name: string; readonly email: string };
+  readonly timeoutMs?: number;
+}
+
+/** A checkout of the values repository. Whoever uses it has it alone: see {@link WorkingCopy.exclusive}. */
+export class WorkingCopy {
+  readonly directory: string;
+  readonly branch: string;
+  readonly #options: WorkingCopyOptions;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: WorkingCopyOptions) {
+    this.#options = options;
+    this.directory = options.directory;
+    this.branch = options.branch;
+  }
+
+  /** Runs `work` when everything that asked before is done: files never change under the one who reads them. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  git(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitAnswer> {
+    const { directory, timeoutMs } = this.#options;
+    return runGit(args, { cwd: directory, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...options });
+  }
+
+  /** A call that goes to the server. */
+  async atRemote(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitAnswer> {
+    return await this.git(args, { remote: this.#options.remote, ...options });
+  }
+
+  async isRepository(): Promise<boolean> {
+    return await exists(join(this.directory, '.git'));
+  }
+
+  /** Makes it a repository with our identity and `origin`, whatever was there before. The URL holds no credentials. */
+  async prepare(): Promise<void> {
+    const { directory, remote, identity, branch } = this.#options;
+    await mkdir(directory, { recursive: true });
+    if (!(await this.isRepository())) await this.git(['init', '--quiet', `--initial-branch=${branch}`, '.']);
+    await this.git(['config', 'user.name', identity.name]);
+    await this.git(['config', 'user.email', identity.email]);
+    const { exitCode } = await this.git(['remote', 'get-url', 'origin'], { accept: [0, 2] });
+    await this.git(['remote', exitCode === 0 ? 'set-url' : 'add', 'origin', remote.url]);
+  }
+
+  /** The commit of the checkout, or `undefined` before the first. */
+  async revision(): Promise<string | undefined> {
+    const { stdout, exitCode } = await this.git(['rev-parse', '--verify', '--quiet', 'HEAD'], { accept: [0, 1, 128] });
+    return exitCode === 0 ? stdout.trim() : undefined;
+  }
+
+  /** The commit our branch has on the server, or `undefined` when it is not there. */
+  async remoteRevision(signal?: AbortSignal): Promise<string | undefined> {
+    const { stdout } = await this.atRemote(
+      ['ls-remote', '--heads', 'origin', `refs/heads/${this.branch}`],
+      signal ? { signal } : {},
+    );
+    return stdout.split('\t')[0] || undefined;
+  }
+
+  /** Takes over what the server has. Leftovers of an apply that failed vanish, a forced push is followed. */
+  async takeRemote(signal?: AbortSignal): Promise<void> {
+    const more = signal ? { signal } : {};
+    await this.abandonMerges();
+    await this.atRemote(
+      ['fetch', '--quiet', 'origin', `+refs/heads/${this.branch}:refs/remotes/origin/${this.branch}`],
+      more,
+    );
+    await this.git(['checkout', '--quiet', '--force', '-B', this.branch, `origin/${this.branch}`], more);
+  }
+
+  /** Removes what Git ignores: a decrypted file must not outlive the team or user it belongs to. */
+  async removeIgnored(): Promise<void> {
+    await this.git(['clean', '--quiet', '-f', '-d', '-X']);
+  }
+
+  /** Subject lines of the commits on one side only. */
+  async subjects(from: string, to: string): Promise<string[]> {
+    const { stdout } = await this.git(['log', '--format=%s', `${from}...${to}`, '--']);
+    return stdout.split('\n').filter(Boolean);
+  }
+
+  async changedFiles(from: string, to: string): Promise<string[]> {
+    const { stdout } = await this.git(['diff', '--name-only', '--no-renames', '-z', `${from}..${to}`, '--']);
+    return stdout.split('\0').filter(Boolean);
+  }
+
+  async has(commit: string): Promise<boolean> {
+    const { exitCode } = await this.git(['cat-file', '-e', `${commit}^{commit}`], { accept: [0, 1, 128] });
+    return exitCode === 0;
+  }
+
+  /** Whether a merge or rebase stopped at files that both sides changed. */
+  async isInConflict(): Promise<boolean> {
+    const { stdout } = await this.git(['diff', '--name-only', '--diff-filter=U']);
+    return stdout !== '';
+  }
+
+  async abandonMerges(): Promise<void> {
+    await this.git(['merge', '--abort'], { accept: [0, 128] });
+    await this.git(['rebase', '--abort'], { accept: [0, 128] });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

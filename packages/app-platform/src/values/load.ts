@@ -1,0 +1,134 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LineCounter, parseDocument, type Document } from 'yaml';
+
+import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
+import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
+import { ValuesError } from './values-error.ts';
+
+/** A file that is part of the tree. */
+export interface ValuesFile {
+  readonly kind: FileKind;
+  /** Below the values repository, such as `env/apps/harbor.yaml`; never the decrypted twin. */
+  readonly path: string;
+  /** Where its `spec` is in the tree. */
+  readonly location: Path;
+  readonly document: Document;
+  readonly lines: LineCounter;
+}
+
+export interface LoadedValues {
+  readonly tree: Tree;
+  readonly files: readonly ValuesFile[];
+}
+
+/** Reads all files of a values repository into one tree. A file that cannot be read ends it: half a platform is none. */
+export async function loadValues(directory: string): Promise<LoadedValues> {
+  const tree: Tree = {};
+  const files: ValuesFile[] = [];
+  const teams = await foldersIn(join(directory, 'env', 'teams'));
+  for (const kind of fileKinds) {
+    for (const team of isTeamKind(kind) ? teams : ['']) {
+      const folder = ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/');
+      for (const name of await namesIn(join(directory, folder), kind)) {
+        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, kind, team, tree);
+        if (file) files.push(file);
+      }
+    }
+  }
+  sortLists(tree);
+  return { tree, files };
+}
+
+/** Names of the teams, which are those with a folder. */
+export async function teamsIn(directory: string): Promise<string[]> {
+  return await foldersIn(join(directory, 'env', 'teams'));
+}
+
+async function readValuesFile(
+  directory: string,
+  path: string,
+  kind: FileKind,
+  team: string,
+  tree: Tree,
+): Promise<ValuesFile | undefined> {
+  const decrypted = await readText(join(directory, path + decryptedSuffix));
+  const text = decrypted ?? (await readText(join(directory, path)));
+  if (text === undefined) return undefined;
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  for (const error of document.errors) {
+    const { line } = lines.linePos(error.pos[0]);
+    throw new ValuesError('Malformed', 'the values repository cannot be read', [
+      { file: path, line, path: '', message: error.message },
+    ]);
+  }
+  const manifest: unknown = document.toJS({ maxAliasCount: 100 });
+  const content = isTree(manifest) ? manifest : {};
+  // Taken as values, ciphertext would be written back as if it were the secret.
+  if ('sops' in content) {
+    throw new ValuesError('Encrypted', 'the values repository is encrypted', [
+      { file: path, path: '', message: 'was not decrypted; give the age key it is encrypted for' },
+    ]);
+  }
+  const spec = isTree(content['spec']) ? structuredClone(content['spec']) : {};
+  const stem = stemOf(path);
+  const place = kind.location.map((part) => (part === '*' ? team : part));
+  if (kind.items === 'list') {
+    const list = (valueAt(tree, place) ?? []) as unknown[];
+    const named = valueAt(content, ['metadata', 'name']);
+    if (kind.kind === 'AplUser') spec['name'] = stem;
+    else spec['name'] = typeof named === 'string' ? named : stem;
+    list.push(spec);
+    setAt(tree, place, list);
+    return { kind, path, location: [...place, String(list.length - 1)], document, lines };
+  }
+  const location = kind.items === 'map' ? [...place, stem] : place;
+  const present = valueAt(tree, location);
+  setAt(tree, location, isTree(present) ? merge(present, spec) : spec);
+  return { kind, path, location, document, lines };
+}
+
+/** Names of the files of a kind, without `.yaml` and each once: a decrypted file stands for its encrypted twin. */
+async function namesIn(folder: string, kind: FileKind): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = new Set<string>();
+  for (const entry of entries) {
+    if (!entry.isFile() || entry.name.startsWith('.')) continue;
+    const name = /^(.+?)\.yaml(\.dec)?$/.exec(entry.name)?.[1];
+    if (name === undefined) continue;
+    const stem = name.startsWith(secretPrefix) ? name.slice(secretPrefix.length) : name;
+    if (kind.file === undefined || kind.file === stem) names.add(name);
+  }
+  return [...names].sort();
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Lists are in the order of their files already; users are known by their address. */
+function sortLists(tree: Tree): void {
+  const { users } = tree;
+  if (Array.isArray(users)) users.sort((a, b) => compare(String(a['email'] ?? ''), String(b['email'] ?? '')));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+export function stemOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml(\.dec)?$/, '');
+  return name.startsWith(secretPrefix) ? name.slice(secretPrefix.length) : name;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+import { isTree, type Tree } from './tree.ts';
+
+/** The unchanging part of a platform: charts, helmfiles, schema, defaults. A user writes one, or starts from ours. */
+export class PlatformRoot {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  path(...parts: readonly string[]): string {
+    return join(this.directory, ...parts);
+  }
+
+  async schema(): Promise<Tree> {
+    return await this.#tree('values-schema.yaml');
+  }
+
+  async changes(): Promise<readonly Tree[]> {
+    const { changes } = await this.#tree('values-changes.yaml');
+    return Array.isArray(changes) ? changes.filter(isTree) : [];
+  }
+
+  /** What the platform is made of besides the user's choices: namespaces and the apps of administrators and teams. */
+  async core(): Promise<Tree> {
+    return await this.#tree('core.yaml');
+  }
+
+  /** The platform's version, from its `package.json` as the charts' repository has it. */
+  async version(): Promise<string> {
+    const { version } = JSON.parse(await readFile(this.path('package.json'), 'utf8')) as { version: string };
+    return version;
+  }
+
+  async text(...parts: readonly string[]): Promise<string> {
+    return await readFile(this.path(...parts), 'utf8');
+  }
+
+  async #tree(name: string): Promise<Tree> {
+    const content: unknown = parse(await this.text(name));
+    return isTree(content) ? content : {};
+  }
+}

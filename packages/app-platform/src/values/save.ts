@@ -1,0 +1,112 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+
+import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
+import { splitSecrets } from './secret-paths.ts';
+import { isEmpty, isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { withContent, yamlFile } from './yaml-file.ts';
+
+export interface SaveOptions {
+  readonly directory: string;
+  readonly tree: Tree;
+  /** Which places are secret; they go to files of their own. */
+  readonly secretPaths: readonly Path[];
+  /** Secret files are encrypted: changes go to the decrypted twin. */
+  readonly encrypted: boolean;
+}
+
+interface Manifest extends Tree {
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  spec: Tree;
+}
+
+/** Writes the tree into its files. A file whose content stays is not touched; files of things that left the tree stay. */
+export async function saveValues(options: SaveOptions): Promise<string[]> {
+  const { plain, secret } = splitSecrets(options.tree, options.secretPaths);
+  const written: string[] = [];
+  for (const kind of fileKinds) {
+    for (const [path, manifest] of manifestsOf(kind, plain, '')) {
+      // Users are secret as a whole.
+      if (kind.kind !== 'AplUser' && (await writePlain(options, path, manifest))) written.push(path);
+    }
+    for (const [path, manifest] of manifestsOf(kind, secret, secretPrefix)) {
+      if (await writeSecret(options, path, manifest)) written.push(path);
+    }
+  }
+  return written;
+}
+
+async function writePlain({ directory }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
+  return await writeManifest(join(directory, path), manifest);
+}
+
+async function writeSecret({ directory, encrypted }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
+  const target = join(directory, path);
+  if (isEmpty(manifest.spec)) {
+    await rm(target, { force: true });
+    await rm(target + decryptedSuffix, { force: true });
+    return false;
+  }
+  const sealed = encrypted && (await readText(target)) !== undefined;
+  return await writeManifest(sealed ? target + decryptedSuffix : target, manifest);
+}
+
+async function writeManifest(target: string, manifest: Manifest): Promise<boolean> {
+  const before = await readText(target);
+  const after =
+    before === undefined ? yamlFile(manifest) : withContent(before, { ...foreignKeys(before), ...manifest });
+  if (before === after) return false;
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, after);
+  return true;
+}
+
+/** Top-level keys that are not ours survive. */
+function foreignKeys(text: string): Tree {
+  const content: unknown = parse(text);
+  return isTree(content) ? content : {};
+}
+
+/** The files of a kind that a tree makes. */
+function manifestsOf(kind: FileKind, tree: Tree, prefix: string): [string, Manifest][] {
+  if (!isTeamKind(kind)) return filesAt(kind, valueAt(tree, kind.location), undefined, prefix);
+  const teams = valueAt(tree, ['teamConfig']);
+  if (!isTree(teams)) return [];
+  const below = kind.location.slice(2);
+  return Object.keys(teams).flatMap((team) => filesAt(kind, valueAt(teams, [team, ...below]), team, prefix));
+}
+
+function filesAt(kind: FileKind, value: unknown, team: string | undefined, prefix: string): [string, Manifest][] {
+  const folder = ['env', ...kind.folder.map((part) => (part === '*' ? team! : part))].join('/');
+  const labels: Record<string, string> = team === undefined ? {} : { 'apl.io/teamId': team };
+  const manifest = (name: string, spec: Tree): Manifest => ({ kind: kind.kind, metadata: { name, labels }, spec });
+  if (kind.items === 'list') {
+    if (!Array.isArray(value)) return [];
+    return value.filter(isTree).map((item) => {
+      const { name, id, teamId: _team, ...spec } = item;
+      const called = String(name ?? id ?? item['label'] ?? 'unknown');
+      return [`${folder}/${prefix}${called}.yaml`, manifest(called, spec)];
+    });
+  }
+  if (!isTree(value)) return [];
+  if (kind.items === 'map') {
+    return Object.entries(value)
+      .filter((entry): entry is [string, Tree] => isTree(entry[1]))
+      .map(([name, spec]) => [`${folder}/${prefix}${name}.yaml`, manifest(name, spec)]);
+  }
+  const spec = team === undefined ? value : withoutIdentity(value);
+  return [[`${folder}/${prefix}${kind.file}.yaml`, manifest(team ?? kind.file!, spec)]];
+}
+
+function withoutIdentity({ id: _id, name: _name, teamId: _team, ...rest }: Tree): Tree {
+  return rest;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}

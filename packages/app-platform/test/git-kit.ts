@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock, type Clock } from '@slipway/kube';
+
+import { startGitServer, type GitServer } from '../src/git-server/git-server.ts';
+import { WorkingCopy } from '../src/git/working-copy.ts';
+
+/** The password every test server asks for; it must turn up nowhere but in headers. */
+export const canary = 'canary-p4ss:w/rd';
+export const credentials = { username: 'otomi-admin', password: canary };
+
+/** A Git server with an empty repository and a folder for everything a test writes. */
+export interface GitWorld extends AsyncDisposable {
+  readonly folder: string;
+  readonly server: GitServer;
+  /** A checkout of its own. */
+  copy(name: string): WorkingCopy;
+  /** Somebody commits files (`undefined` removes one) and pushes them. Gives the commit. */
+  push(files: Readonly<Record<string, string | undefined>>, message: string): Promise<string>;
+}
+
+export async function gitWorld(onPush?: () => void): Promise<GitWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'slipway-git-'));
+  const server = await startGitServer({
+    directory: join(folder, 'server'),
+    repository: 'otomi/values.git',
+    credentials,
+    ...(onPush ? { onPush } : {}),
+  });
+  const copy = (name: string): WorkingCopy =>
+    new WorkingCopy({
+      directory: join(folder, name),
+      remote: { url: server.url, credentials },
+      branch: 'main',
+      identity: { name, email: `${name}@example.com` },
+      timeoutMs: 60_000,
+    });
+  return {
+    folder,
+    server,
+    copy,
+    async push(files, message) {
+      const user = copy('user');
+      await user.prepare();
+      if (await user.remoteRevision()) await user.takeRemote();
+      await writeFiles(user.directory, files);
+      await user.git(['add', '--all']);
+      await user.git(['commit', '--quiet', '--allow-empty', '-m', message]);
+      await user.atRemote(['push', '--quiet', 'origin', 'main']);
+      return (await user.revision())!;
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function writeFiles(
+  directory: string,
+  files: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    const target = join(directory, path);
+    if (text === undefined) await rm(target, { recursive: true });
+    else {
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, text);
+    }
+  }
+}
+
+/** Waiting costs nothing: every timer is due at once. `waits` has the delays that were asked for. */
+export function impatientClock(): Clock & { readonly waits: number[] } {
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic(),
+    schedule(delayMs, callback) {
+      waits.push(delayMs);
+      const immediate = setImmediate(callback);
+      return { cancel: () => clearImmediate(immediate) };
+    },
+  };
+}

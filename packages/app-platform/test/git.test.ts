@@ -1,0 +1,123 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { commitAndPush, commitMessages } from '../src/git/commit-and-push.ts';
+import { GitError } from '../src/git/git-error.ts';
+import { headsIn, remoteHeads } from '../src/git/remote-head.ts';
+import { basicAuthorization } from '../src/git/credentials.ts';
+import { canary, credentials, gitWorld, impatientClock, writeFiles } from './git-kit.ts';
+
+const message = commitMessages.values;
+
+test('git add, commit, push: the first commit makes the branch, and nothing to commit pushes nothing', async () => {
+  await using world = await gitWorld();
+  const copy = world.copy('operator');
+  await copy.prepare();
+  await writeFiles(copy.directory, { 'README.md': 'hello\n' });
+  const clock = impatientClock();
+  expect(await commitAndPush(copy, { message, clock })).toBe('pushed');
+  expect(await copy.remoteRevision()).toBe(await copy.revision());
+  expect(await commitAndPush(copy, { message, clock })).toBe('unchanged');
+});
+
+test('a commit somebody pushed meanwhile is rebased over, and none is lost', async () => {
+  await using world = await gitWorld();
+  const copy = world.copy('operator');
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  await copy.prepare();
+  await copy.takeRemote();
+  await world.push({ 'b.yaml': 'b: 1\n' }, 'b');
+  await writeFiles(copy.directory, { 'c.yaml': 'c: 1\n' });
+  expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('pushed');
+  expect((await readdir(copy.directory)).filter((name) => name.endsWith('.yaml'))).toEqual([
+    'a.yaml',
+    'b.yaml',
+    'c.yaml',
+  ]);
+});
+
+test('a merge conflict is aborted, our commit dropped and theirs kept, without an error', async () => {
+  await using world = await gitWorld();
+  const copy = world.copy('operator');
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  await copy.prepare();
+  await copy.takeRemote();
+  const before = await copy.revision();
+  const theirs = await world.push({ 'a.yaml': 'a: theirs\n' }, 'b');
+  await writeFiles(copy.directory, { 'a.yaml': 'a: ours\n' });
+  const clock = impatientClock();
+  expect(await commitAndPush(copy, { message, clock })).toBe('conflict');
+  expect(clock.waits).toEqual([]);
+  expect(await copy.revision()).toBe(before);
+  expect(await copy.remoteRevision()).toBe(theirs);
+  await copy.takeRemote();
+  expect(await readFile(join(copy.directory, 'a.yaml'), 'utf8')).toBe('a: theirs\n');
+});
+
+test('any other failure of a push is tried again 20 times, with pauses that double up to 30 s', async () => {
+  const world = await gitWorld();
+  const copy = world.copy('operator');
+  await copy.prepare();
+  await writeFiles(copy.directory, { 'a.yaml': 'a: 1\n' });
+  await world.server[Symbol.asyncDispose]();
+  const clock = impatientClock();
+  await expect(commitAndPush(copy, { message, clock })).rejects.toBeInstanceOf(GitError);
+  expect(clock.waits).toHaveLength(20);
+  expect(clock.waits.slice(0, 7)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  await world[Symbol.asyncDispose]();
+});
+
+test('a force-pushed history is followed', async () => {
+  await using world = await gitWorld();
+  const copy = world.copy('operator');
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  await copy.prepare();
+  await copy.takeRemote();
+  const other = world.copy('other');
+  await other.prepare();
+  await writeFiles(other.directory, { 'z.yaml': 'z: 1\n' });
+  await other.git(['add', '--all']);
+  await other.git(['commit', '--quiet', '-m', 'a new beginning']);
+  await other.atRemote(['push', '--quiet', '--force', 'origin', 'main']);
+  await copy.takeRemote();
+  expect(await copy.revision()).toBe(await other.revision());
+  expect((await readdir(copy.directory)).filter((name) => name.endsWith('.yaml'))).toEqual(['z.yaml']);
+});
+
+test('a poll asks the server for its branches by HTTP', async () => {
+  await using world = await gitWorld();
+  await using heads = remoteHeads({ url: world.server.url, credentials });
+  expect([...(await heads.read())]).toEqual([]);
+  const commit = await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  expect([...(await heads.read())]).toEqual([['main', commit]]);
+});
+
+test('a refused password and a missing repository are told apart', async () => {
+  await using world = await gitWorld();
+  await using wrong = remoteHeads({ url: world.server.url, credentials: { ...credentials, password: 'x' } });
+  await expect(wrong.read()).rejects.toMatchObject({ code: 'Unauthorized' });
+  await using missing = remoteHeads({ url: world.server.url.replace('values', 'nothing'), credentials });
+  await expect(missing.read()).rejects.toMatchObject({ code: 'NotFound' });
+});
+
+test('an answer that is no list of references is an error, not an empty repository', () => {
+  expect(() => headsIn(Buffer.from('<html>not git</html>'))).toThrow(GitError);
+  expect(() => headsIn(Buffer.from('0003'))).toThrow(GitError);
+});
+
+test('the password is in no URL, configuration or error', async () => {
+  await using world = await gitWorld();
+  const copy = world.copy('operator');
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  await copy.prepare();
+  await copy.takeRemote();
+  const config = await readFile(join(copy.directory, '.git', 'config'), 'utf8');
+  const { stdout: reflog } = await copy.git(['reflog']);
+  const failure = await copy.atRemote(['checkout', canary]).catch((error: unknown) => String(error));
+  for (const text of [config, reflog, String(failure)]) {
+    expect(text).not.toContain(canary);
+    expect(text).not.toContain(basicAuthorization(credentials).slice(6));
+  }
+  expect(failure).toContain('****');
+});
