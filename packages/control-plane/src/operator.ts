@@ -13,6 +13,7 @@ import { embeddedProvider } from './api-server/providers/embedded.ts';
 import { existingProvider } from './api-server/providers/existing.ts';
 import { authenticationComponent } from './authentication/component.ts';
 import { authorizationComponent } from './authorization/component.ts';
+import { componentController } from './component/define-component.ts';
 import { managedControlPlaneController } from './managed-control-plane/controller.ts';
 import { names } from './names.ts';
 import { reasons } from './reasons.ts';
@@ -93,9 +94,11 @@ export const controlPlaneOperator: OperatorDescription = {
     const active = ['APIServer', 'Authentication', 'Authorization'] as const;
     return [
       managedControlPlaneController({ active }),
-      apiServerComponent({ provider, connect }),
-      authenticationComponent({ connect, config: {}, installDefinition: provider.name === 'embedded' }),
-      authorizationComponent({ connect }),
+      componentController(apiServerComponent({ provider, connect })),
+      componentController(
+        authenticationComponent({ connect, config: {}, installDefinition: provider.name === 'embedded' }),
+      ),
+      componentController(authorizationComponent({ connect })),
     ];
   },
 };

@@ -1,7 +1,5 @@
-import type { Controller } from '@slipway/runtime';
-
 import type { APIServer } from '../api/components.ts';
-import { type ComponentContext, componentController, type ComponentOutcome } from '../component/define-component.ts';
+import type { ComponentContext, ComponentDefinition, ComponentOutcome } from '../component/define-component.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { readAdminKubeconfig, writeAccessSecret } from './access-secret.ts';
 import { type AdminAccessOptions, issueAdminAccess, renewalTime } from './admin-access.ts';
@@ -18,9 +16,9 @@ export interface ApiServerOptions {
 type Status = NonNullable<APIServer['status']>;
 
 /** The component that provides the API server of a control plane. It depends on nothing, and all others depend on it. */
-export function apiServerComponent(options: ApiServerOptions): Controller {
+export function apiServerComponent(options: ApiServerOptions): ComponentDefinition<'APIServer'> {
   const provided = new WeakMap<object, ProvidedApiServer>();
-  return componentController<'APIServer'>({
+  return {
     type: 'APIServer',
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
@@ -41,7 +39,7 @@ export function apiServerComponent(options: ApiServerOptions): Controller {
       const { requeueAfterMs, ...waitingFor } = left;
       return { waiting: waitingFor, requeueAfterMs };
     },
-  });
+  };
 }
 
 function waiting(server: ProvidedApiServer & { ready: false }): ComponentOutcome<'APIServer'> {

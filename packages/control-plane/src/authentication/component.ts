@@ -1,9 +1,8 @@
 import { isNotFound, isUnknownKind, type KubeObject, Secret, toCustomResourceDefinition } from '@slipway/kube';
-import type { Controller } from '@slipway/runtime';
 
 import { ComponentError } from '../component/component-error.ts';
 import { dependencyFinalizer } from '../component/component-type.ts';
-import { type ComponentContext, componentController } from '../component/define-component.ts';
+import type { ComponentContext, ComponentDefinition } from '../component/define-component.ts';
 import { names } from '../names.ts';
 import { targetOf } from '../api-server/target-of.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
@@ -22,8 +21,8 @@ const managedBy = { [names.managedByLabel]: 'Authentication' };
 const kubeconfigKey = 'kubeconfig';
 
 /** The component that says who may log in to a control plane. */
-export function authenticationComponent(options: AuthenticationOptions): Controller {
-  return componentController<'Authentication'>({
+export function authenticationComponent(options: AuthenticationOptions): ComponentDefinition<'Authentication'> {
+  return {
     type: 'Authentication',
     dependsOn: ['APIServer'],
     async apply(context) {
@@ -39,7 +38,7 @@ export function authenticationComponent(options: AuthenticationOptions): Control
       await dropProviders(await targetOf(context, options.connect), new Set());
       await removeUserKubeconfig(context);
     },
-  });
+  };
 }
 
 async function installDefinition({ client }: Target): Promise<void> {

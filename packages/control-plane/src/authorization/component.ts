@@ -1,10 +1,9 @@
 import { ClusterRole, ClusterRoleBinding, type DeepReadonly, type KubeObject, RoleBinding } from '@slipway/kube';
-import type { Controller } from '@slipway/runtime';
 
 import type { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { targetOf } from '../api-server/target-of.ts';
-import { componentController } from '../component/define-component.ts';
+import type { ComponentDefinition } from '../component/define-component.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
 import { clusterRoleBinding, clusterRoles, managedBy, roleBinding } from './roles.ts';
@@ -21,9 +20,9 @@ export interface AuthorizationOptions {
 const roleNames = ['admin', 'view'] as const satisfies readonly RoleName[];
 
 /** The component that says who may do what on a control plane. */
-export function authorizationComponent(options: AuthorizationOptions): Controller {
+export function authorizationComponent(options: AuthorizationOptions): ComponentDefinition<'Authorization'> {
   const config = options.config ?? defaultAuthorization;
-  return componentController<'Authorization'>({
+  return {
     type: 'Authorization',
     dependsOn: ['APIServer'],
     async apply(context) {
@@ -59,7 +58,7 @@ export function authorizationComponent(options: AuthorizationOptions): Controlle
       }
       return undefined;
     },
-  });
+  };
 }
 
 function subjectsOf(role: RoleName, spec: DeepReadonly<Authorization['spec']>, config: AuthorizationConfig): Subject[] {

@@ -23,10 +23,11 @@ import {
   requeueAfter,
   type Watch,
   type ClusterView,
+  mainCluster,
 } from '@slipway/runtime';
 
 import { names, operations } from '../names.ts';
-import { ComponentError } from './component-error.ts';
+import { ComponentError, ContractViolation } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
 import { type componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
 import { healthyType } from './conditions.ts';
@@ -194,7 +195,7 @@ async function reconcileComponent<T extends ComponentType>(
       nowMs: context.clock.now(),
     });
   }
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) throw internals.clean(failure);
   return verdict.requeue;
 }
 
@@ -333,7 +334,7 @@ async function authorContext<T extends ComponentType>(
     dependencies: dependencies as ComponentContext<T>['dependencies'],
     client: guardedClient(context.client),
     cache: guardedCache(context.cache),
-    cluster: context.cluster,
+    cluster: (name) => otherCluster(context, name),
     internal: (text) => new Internal(text, internals),
     log: context.log,
     events: context.events,
@@ -341,6 +342,14 @@ async function authorContext<T extends ComponentType>(
     random: context.random,
     signal: context.signal,
   };
+}
+
+/** The onboarding cluster has a client of its own, which keeps the contract; under its name it would be a way around it. */
+function otherCluster(context: ReconcileContext, name: string): ClusterView {
+  if (name === mainCluster) {
+    throw new ContractViolation(`a component gets at the onboarding cluster through its client, not as '${name}'`);
+  }
+  return context.cluster(name);
 }
 
 /** A failure with a reason for the condition. Convenience for authors. */

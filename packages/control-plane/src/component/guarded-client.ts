@@ -3,7 +3,7 @@ import type { Cache, Client, Kind, KubeObject } from '@slipway/kube';
 import { ManagedControlPlane } from '../api/managed-control-plane.ts';
 import { names } from '../names.ts';
 import { ContractViolation } from './component-error.ts';
-import { isComponentType } from './component-type.ts';
+import { componentTypes, kindOf } from './component-type.ts';
 
 /** What a component may do on the onboarding cluster. Its own status and all finalizers are the contract's to write. */
 export type ComponentClient = Pick<
@@ -38,7 +38,7 @@ export function guardedCache(cache: Cache): ComponentCache {
 }
 
 function readable<K extends Kind>(kind: K): K {
-  if (kind.group === names.group && kind.kind === ManagedControlPlane.kind) {
+  if (isKind(kind, ManagedControlPlane)) {
     throw new ContractViolation(
       'a component must not read the owning ManagedControlPlane: its own resource says all it needs',
     );
@@ -47,22 +47,29 @@ function readable<K extends Kind>(kind: K): K {
 }
 
 function writable<T extends KubeObject>(object: T): T {
-  refuseWrite(object.apiVersion.split('/')[0]!, object.kind);
+  refuseWrite({ group: object.apiVersion.split('/')[0]!, kind: object.kind });
   return object;
 }
 
 function writableKind<K extends Kind>(kind: K): K {
-  refuseWrite(kind.group, kind.kind);
+  refuseWrite(kind);
   return kind;
 }
 
-function refuseWrite(group: string, kind: string): void {
-  if (group !== names.group) return;
-  if (kind === ManagedControlPlane.kind)
+type Named = Pick<Kind, 'group' | 'kind'> & Partial<Pick<Kind, 'plural'>>;
+
+function refuseWrite(kind: Named): void {
+  if (isKind(kind, ManagedControlPlane))
     throw new ContractViolation('a component must not modify the owning ManagedControlPlane');
-  if (isComponentType(kind)) {
+  const component = componentTypes.find((type) => isKind(kind, kindOf(type)));
+  if (component !== undefined) {
     throw new ContractViolation(
-      `a component must not write the ${kind} resource: its spec comes from the ManagedControlPlane`,
+      `a component must not write the ${component} resource: its spec comes from the ManagedControlPlane`,
     );
   }
+}
+
+/** By kind or by resource: requests go by the latter, and somebody may have made up the former. */
+function isKind(asked: Named, kind: Kind): boolean {
+  return asked.group === names.group && (asked.kind === kind.kind || asked.plural === kind.plural);
 }

@@ -1,8 +1,8 @@
-import { type Client, jsonEqual, isNotFound, type Kind } from '@slipway/kube';
+import { type Client, createMergePatch, isNotFound, type Kind } from '@slipway/kube';
 
 import { ComponentError } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
-import type { ComponentType } from './component-type.ts';
+import { type ComponentType, externalStatusOf } from './component-type.ts';
 import { ConditionUpdater, healthyType, reconciliationType } from './conditions.ts';
 import { type CreatedFrom, createdFromOrNone, getCreatedFromGeneration } from './created-from-generation.ts';
 import type { InternalTexts } from './internal.ts';
@@ -27,12 +27,11 @@ export interface StatusResult {
 export async function updateStatus(client: Pick<Client, 'patch'>, kind: Kind, result: StatusResult): Promise<void> {
   const { component } = result;
   const before = component.status ?? {};
-  const status: Record<string, unknown> = { ...before, ...result.fields, ...commonStatus(result) };
-  for (const field of Object.keys(before)) status[field] ??= null;
-  const changed = Object.entries(status).filter(([field, value]) => !jsonEqual(value ?? undefined, before[field]));
-  if (changed.length === 0) return;
+  const status: Record<string, unknown> = { ...before, ...visible(result), ...commonStatus(result) };
+  const change = createMergePatch(before, status);
+  if (change === undefined) return;
   const { name, namespace, uid } = component.metadata;
-  const body = { metadata: { uid }, status: Object.fromEntries(changed) };
+  const body = { metadata: { uid }, status: change };
   try {
     await client.patch(kind, { namespace, name: name! }, { type: 'merge', body }, { subresource: 'status' });
   } catch (error) {
@@ -40,12 +39,23 @@ export async function updateStatus(client: Pick<Client, 'patch'>, kind: Kind, re
   }
 }
 
+/** The fields as the customer may see them: those that are copied into the ManagedControlPlane hold nothing internal. */
+function visible({ type, fields = {}, internals }: StatusResult): Record<string, unknown> {
+  const external = externalStatusOf(type);
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      external.includes(field) ? internals.redactAll(value) : value,
+    ]),
+  );
+}
+
 function commonStatus(result: StatusResult): Record<string, unknown> {
   const { type, component, internals, nowMs } = result;
   const errors = [result.error, labelError(component)].filter((error) => error !== undefined);
   const updater = new ConditionUpdater(component.status?.conditions, nowMs);
   const state = (condition: ComponentCondition): void => {
-    updater.update({ ...condition, ...(condition.message ? { message: internals.redact(condition.message) } : {}) });
+    updater.update(internals.redactAll(condition));
   };
   state({
     type: reconciliationType(type),

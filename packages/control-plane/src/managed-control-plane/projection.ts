@@ -25,6 +25,4 @@ export interface Projection {
   validate?(spec: Record<string, unknown>): readonly FieldError[];
   /** Its field in `status.components`. */
   readonly statusField: 'apiServer' | 'authentication' | 'authorization' | 'landscaper' | 'cloudOrchestrator';
-  /** The fields of its status the customer may see. */
-  readonly externalFields: readonly string[];
 }

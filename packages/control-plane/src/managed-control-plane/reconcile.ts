@@ -1,11 +1,11 @@
 import {
   controllerReference,
+  createMergePatch,
   type DeepReadonly,
   hasFinalizer,
   isNotFound,
   isOwnedBy,
   isTerminating,
-  jsonEqual,
   type KubeObject,
   Namespace,
   type ObjectKey,
@@ -15,7 +15,7 @@ import type { ReconcileContext } from '@slipway/runtime';
 import { InternalConfiguration } from '../api/internal-configuration.ts';
 import { ManagedControlPlane } from '../api/managed-control-plane.ts';
 import type { ReadonlyComponent } from '../component/component-resource.ts';
-import { type ComponentType, kindOf } from '../component/component-type.ts';
+import { type ComponentType, externalStatusOf, kindOf } from '../component/component-type.ts';
 import type { CreatedFrom } from '../component/created-from-generation.ts';
 import { AnnotationAlreadyExists, patchAnnotation } from '../component/patch-annotation.ts';
 import { names, operations } from '../names.ts';
@@ -200,9 +200,8 @@ function collect(
 ): void {
   findings.components = { ...mcp.status?.components };
   for (const [type, component] of existing) {
-    const { statusField, externalFields } = projections[type];
-    findings.components[statusField] = Object.fromEntries(
-      externalFields.flatMap((field) => {
+    findings.components[projections[type].statusField] = Object.fromEntries(
+      externalStatusOf(type).flatMap((field) => {
         const value = component.status?.[field];
         return value === undefined ? [] : [[field, value]];
       }),
@@ -223,9 +222,10 @@ async function writeStatus({ client }: ReconcileContext, mcp: Mcp, findings: Fin
     conditions,
     components: findings.components ?? mcp.status?.components,
   };
-  if (jsonEqual(withoutUndefined(status), mcp.status ?? {})) return;
+  const change = createMergePatch(mcp.status ?? {}, status);
+  if (change === undefined) return;
   const { name, namespace, uid } = mcp.metadata;
-  const body = { metadata: { uid }, status: { ...status, message: status.message ?? null } };
+  const body = { metadata: { uid }, status: change };
   try {
     await client.patch(
       ManagedControlPlane,
@@ -236,10 +236,6 @@ async function writeStatus({ client }: ReconcileContext, mcp: Mcp, findings: Fin
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-}
-
-function withoutUndefined(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 }
 
 function joined(failures: readonly unknown[]): string {

@@ -19,5 +19,4 @@ export const apiServerProjection: Projection = {
       ? []
       : [{ field: 'type', message: `Unsupported value: "${String(spec['type'])}"` }],
   statusField: 'apiServer',
-  externalFields: ['endpoint', 'serviceAccountIssuer'],
 };

@@ -34,5 +34,4 @@ export const authenticationProjection: Projection = {
     });
   },
   statusField: 'authentication',
-  externalFields: ['access'],
 };

@@ -25,7 +25,6 @@ export const authorizationProjection: Projection = {
       ];
     }),
   statusField: 'authorization',
-  externalFields: [],
 };
 
 function subjectErrors(subject: Subject, at: string): FieldError[] {

@@ -13,5 +13,4 @@ export const cloudOrchestratorProjection: Projection = {
       }),
     ),
   statusField: 'cloudOrchestrator',
-  externalFields: [],
 };

@@ -4,5 +4,4 @@ export const landscaperProjection: Projection = {
   isConfigured: ({ mcp }) => mcp.spec?.components.landscaper !== undefined,
   spec: ({ mcp }) => ({ deployers: mcp.spec!.components.landscaper!.deployers ?? ['helm', 'manifest', 'container'] }),
   statusField: 'landscaper',
-  externalFields: [],
 };
