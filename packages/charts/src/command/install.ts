@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { defineCommand } from '@slipway/kube';
+
+import { checkInstallable } from '../chart/installable.ts';
+import { loadChart } from '../chart/load.ts';
+import { toPlain } from '../go/values.ts';
+import { installRelease } from '../release/install.ts';
+import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
+import { releaseText } from './release-text.ts';
+import { readValueFlags, valueFlags } from './value-flags.ts';
+
+/** `slipway chart install`. */
+export const installCommand = defineCommand({
+  connection: true,
+  arguments: [
+    { name: 'name', summary: 'name of the release', required: true },
+    { name: 'chart', summary: 'folder or .tgz of the chart', required: true },
+  ],
+  flags: {
+    ...valueFlags,
+    ...applyFlags,
+    replace: { type: 'boolean', summary: 'use the name of a release that failed or was uninstalled' },
+  },
+  examples: [{ line: 'slipway chart install shop ./charts/web -f prod.yaml --wait' }],
+  async run({ terminal, args, flags, connect }) {
+    const [name, path] = args as [string, string];
+    const release = await explained(async () => {
+      const chart = await loadChart(resolve(terminal.cwd, path));
+      checkInstallable(chart);
+      const values = toPlain(await readValueFlags(flags, terminal)) as Record<string, unknown>;
+      await using cluster = await connect();
+      return await installRelease(releaseContext(terminal, cluster), chart, {
+        name,
+        namespace: flags.namespace ?? cluster.namespace,
+        values,
+        ...applyOptions(flags),
+        replace: flags.replace,
+      });
+    });
+    terminal.out(releaseText(release, ''));
+  },
+});
+
+interface GivenFlags {
+  readonly timeout: number | undefined;
+  readonly 'no-hooks': boolean;
+  readonly wait: boolean;
+  readonly 'rollback-on-failure': boolean;
+  readonly 'force-conflicts': boolean;
+  readonly 'take-ownership': boolean;
+  readonly 'create-namespace': boolean;
+  readonly 'skip-crds': boolean;
+  readonly 'skip-schema-validation': boolean;
+  readonly description: string | undefined;
+  readonly labels: readonly string[];
+}
+
+/** The flags of `install` and `upgrade` as options. */
+export function applyOptions(flags: GivenFlags) {
+  return {
+    timeoutMs: flags.timeout,
+    skipHooks: flags['no-hooks'],
+    wait: flags.wait,
+    rollbackOnFailure: flags['rollback-on-failure'],
+    forceConflicts: flags['force-conflicts'],
+    takeOwnership: flags['take-ownership'],
+    createNamespace: flags['create-namespace'],
+    skipCrds: flags['skip-crds'],
+    skipSchemaValidation: flags['skip-schema-validation'],
+    description: flags.description,
+    labels: readLabels(flags.labels),
+  };
+}

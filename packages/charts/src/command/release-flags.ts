@@ -1,0 +1,80 @@
+import { CommandError, type ConnectedCluster, exitCodes, type Terminal } from '@slipway/kube';
+
+import { ChartError } from '../chart/chart-error.ts';
+import type { ReleaseContext, ReleaseProgress } from '../release/operation.ts';
+import { ReleaseError } from '../release/release-error.ts';
+
+/** `-n` of every command about releases. */
+export const namespaceFlag = {
+  namespace: {
+    type: 'string',
+    short: 'n',
+    value: 'namespace',
+    summary: 'namespace of the release; else that of the context',
+  },
+} as const;
+
+/** What work on a release can be told. */
+export const workFlags = {
+  ...namespaceFlag,
+  timeout: { type: 'duration', summary: 'how long hooks and waits may take; 5m by default' },
+  'no-hooks': { type: 'boolean', summary: 'run no hooks' },
+} as const;
+
+/** What writing objects can be told. */
+export const applyFlags = {
+  ...workFlags,
+  wait: { type: 'boolean', summary: 'wait until everything is ready' },
+  'rollback-on-failure': { type: 'boolean', summary: 'undo everything when it fails; waits too (Helm 3: --atomic)' },
+  'force-conflicts': { type: 'boolean', summary: 'take fields over from others who wrote them' },
+  'take-ownership': { type: 'boolean', summary: 'take over objects that belong to no release or to another' },
+  'create-namespace': { type: 'boolean', summary: 'make the namespace when it is missing' },
+  'skip-crds': { type: 'boolean', summary: 'leave out the files under crds/' },
+  'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
+  description: { type: 'string', value: 'text', summary: 'a text for the history', perCall: true },
+  labels: { type: 'string', repeated: true, value: 'key=value', summary: 'labels of the record', perCall: true },
+} as const;
+
+/** A context whose progress a person can follow on standard error. */
+export function releaseContext(terminal: Terminal, cluster: ConnectedCluster): ReleaseContext {
+  return {
+    client: cluster.client,
+    clock: terminal.clock,
+    signal: terminal.signal,
+    progress: (event) => terminal.err(`${progressText(event)}\n`),
+  };
+}
+
+function progressText(event: ReleaseProgress): string {
+  switch (event.type) {
+    case 'phase':
+      return event.text;
+    case 'waiting':
+      return `  waiting   ${event.object}: ${event.message}`;
+    default:
+      return `  ${event.type.padEnd(9)} ${event.object}`;
+  }
+}
+
+/** `a=b,c=d`, repeated. */
+export function readLabels(texts: readonly string[]): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const text of texts.flatMap((each) => each.split(','))) {
+    const equals = text.indexOf('=');
+    if (equals < 1) throw new CommandError(`--labels: '${text}' is not key=value`, { exitCode: exitCodes.usage });
+    labels[text.slice(0, equals)] = text.slice(equals + 1);
+  }
+  return labels;
+}
+
+/** Says what is wrong with a chart or a release in the words of the command line. */
+export async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ChartError || error instanceof ReleaseError) {
+      throw new CommandError(error.message, { hint: error.hint || undefined, cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
+
+import { checkInstallable } from '../chart/installable.ts';
+import { loadChart } from '../chart/load.ts';
+import { toPlain } from '../go/values.ts';
+import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
+import { applyOptions } from './install.ts';
+import { applyFlags, explained, releaseContext } from './release-flags.ts';
+import { releaseText } from './release-text.ts';
+import { readValueFlags, valueFlags } from './value-flags.ts';
+
+/** `slipway chart upgrade`. */
+export const upgradeCommand = defineCommand({
+  connection: true,
+  arguments: [
+    { name: 'name', summary: 'name of the release', required: true },
+    { name: 'chart', summary: 'folder or .tgz of the chart', required: true },
+  ],
+  flags: {
+    ...valueFlags,
+    ...applyFlags,
+    install: { type: 'boolean', short: 'i', summary: 'install it when there is no such release' },
+    'reset-values': { type: 'boolean', summary: 'only the values given now count' },
+    'reuse-values': { type: 'boolean', summary: 'the last values count, with those given now over them' },
+    'reset-then-reuse-values': { type: 'boolean', summary: "the same over the new chart's defaults" },
+    'history-max': { type: 'integer', least: 0, summary: 'revisions to keep, 0 for all', default: 10 },
+    'cleanup-on-fail': { type: 'boolean', summary: 'remove objects this upgrade made when it fails' },
+  },
+  examples: [
+    { line: 'slipway chart upgrade shop ./charts/web --reuse-values --set replicas=3' },
+    { line: 'slipway chart upgrade --install shop ./charts/web --rollback-on-failure' },
+  ],
+  async run({ terminal, args, flags, connect }) {
+    const [name, path] = args as [string, string];
+    const release = await explained(async () => {
+      const chart = await loadChart(resolve(terminal.cwd, path));
+      checkInstallable(chart);
+      const values = toPlain(await readValueFlags(flags, terminal)) as Record<string, unknown>;
+      await using cluster = await connect();
+      return await upgradeRelease(releaseContext(terminal, cluster), chart, {
+        name,
+        namespace: flags.namespace ?? cluster.namespace,
+        values,
+        ...applyOptions(flags),
+        install: flags.install,
+        valuesFrom: valuesFrom(flags),
+        historyMax: flags['history-max'],
+        cleanupOnFail: flags['cleanup-on-fail'],
+      });
+    });
+    const headline = release.revision === 1 ? '' : `Release "${name}" has been upgraded.`;
+    terminal.out(releaseText(release, headline));
+  },
+});
+
+function valuesFrom(flags: {
+  readonly 'reset-values': boolean;
+  readonly 'reuse-values': boolean;
+  readonly 'reset-then-reuse-values': boolean;
+}): UpgradeOptions['valuesFrom'] {
+  const chosen = (
+    [
+      ['reset-values', 'reset'],
+      ['reuse-values', 'reuse'],
+      ['reset-then-reuse-values', 'reset-then-reuse'],
+    ] as const
+  ).filter(([flag]) => flags[flag]);
+  if (chosen.length > 1) {
+    throw new CommandError(`only one of ${chosen.map(([flag]) => `--${flag}`).join(', ')} can be used`, {
+      exitCode: exitCodes.usage,
+    });
+  }
+  return chosen[0]?.[1];
+}

@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Command, ConfigMap, systemRandom, type Terminal } from '@slipway/kube';
+import { testCluster, type TestCluster } from '@slipway/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { command } from '../src/command/chart-command.ts';
+
+const files = {
+  'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n',
+  'values.yaml': 'greeting: hello\n',
+  'templates/config.yaml':
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shop-config\ndata:\n  greeting: {{ .Values.greeting | quote }}\n',
+  'templates/NOTES.txt': 'Say {{ .Values.greeting }}.',
+};
+
+let folder: string;
+let cluster: TestCluster;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chart-command-'));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, 'shop', name)), { recursive: true });
+    await writeFile(join(folder, 'shop', name), text);
+  }
+  cluster = await testCluster();
+});
+afterEach(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+async function call(name: string, args: readonly string[], given: object = {}): Promise<string> {
+  let out = '';
+  const terminal: Terminal = {
+    out: (text) => void (out += text),
+    err: () => undefined,
+    readInput: async () => '',
+    interactive: false,
+    colours: false,
+    columns: () => 120,
+    rows: () => 40,
+    env: {},
+    cwd: folder,
+    clock: cluster.clock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+  };
+  const subcommand = command.subcommands![name]!.command as Command;
+  const flags: Record<string, unknown> = {};
+  for (const [flag, definition] of Object.entries(subcommand.flags ?? {})) {
+    flags[flag] =
+      'default' in definition
+        ? definition.default
+        : 'repeated' in definition
+          ? []
+          : definition.type === 'boolean'
+            ? false
+            : undefined;
+  }
+  const connect = async () => ({
+    client: cluster.client,
+    transport: cluster.transport(),
+    namespace: 'default',
+    origin: 'test',
+    openTransport: () => cluster.transport(),
+    [Symbol.asyncDispose]: async () => undefined,
+  });
+  await subcommand.run!({ terminal, args, flags: { ...flags, ...given } as never, verbose: false, connect });
+  return out;
+}
+
+test('install, list, upgrade, history, rollback and uninstall print what Helm prints', async () => {
+  const installed = await call('install', ['shop', 'shop']);
+  expect(installed).toMatch(
+    /^NAME: shop\nLAST DEPLOYED: .*\nNAMESPACE: default\nSTATUS: deployed\nREVISION: 1\nDESCRIPTION: Install complete\nNOTES:\nSay hello\.\n$/,
+  );
+  expect(await call('list', [])).toMatch(
+    /^NAME\tNAMESPACE\tREVISION\t.*\nshop\tdefault  \t1 +\t.*\tdeployed\tshop-1\.0\.0\t2\n$/,
+  );
+  expect(await call('upgrade', ['shop', 'shop'], { set: ['greeting=bye'] })).toContain('REVISION: 2');
+  expect((await cluster.client.get(ConfigMap, { namespace: 'default', name: 'shop-config' }))?.data).toEqual({
+    greeting: 'bye',
+  });
+  expect(await call('rollback', ['shop'])).toBe('Rollback was a success.\n');
+  const history = JSON.parse(await call('history', ['shop'], { output: 'json' })) as {
+    revision: number;
+    description: string;
+  }[];
+  expect(history.map(({ revision, description }) => `${revision} ${description}`)).toEqual([
+    '1 Install complete',
+    '2 Upgrade complete',
+    '3 Rollback to 1',
+  ]);
+  expect(await call('uninstall', ['shop'])).toBe('release "shop" uninstalled\n');
+  expect(await call('list', [], { output: 'name' })).toBe('');
+});
+
+test.each([
+  ['history', ['none'], {}, /there is no release none in namespace default/],
+  ['uninstall', ['none'], {}, /there is no release none in namespace default/],
+  ['rollback', ['shop', 'two'], {}, /'two' is no revision/],
+  ['upgrade', ['none', 'shop'], {}, /has no deployed releases/],
+  [
+    'upgrade',
+    ['none', 'shop'],
+    { 'reset-values': true, 'reuse-values': true },
+    /only one of --reset-values, --reuse-values/,
+  ],
+  ['install', ['shop', 'nowhere'], {}, /nowhere/],
+  ['install', ['shop', 'shop'], { labels: ['x'] }, /--labels: 'x' is not key=value/],
+] as [string, string[], object, RegExp][])('%s %j with %j says what is wrong', async (name, args, flags, message) => {
+  await expect(call(name, args, flags)).rejects.toThrow(message);
+});
