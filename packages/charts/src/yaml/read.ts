@@ -11,6 +11,7 @@ import {
 import { bytesToText } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
+import { readLenient, type NodeRules } from './read-lenient.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
 
 /** Text that is no YAML, or YAML that has no JSON form. */
@@ -38,8 +39,16 @@ const maxDepth = 1000;
 
 /** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
 export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
-  const documents = construct(firstDocument(text), options);
-  return (documents[0] ?? null) as Value;
+  const source = firstDocument(text);
+  try {
+    return (construct(source, options)[0] ?? null) as Value;
+  } catch (error) {
+    // Only what has a place in the text is a matter of syntax; limits are limits to both readers.
+    const isSyntax = error instanceof YamlError && error.line !== undefined;
+    const value = isSyntax ? readLenient(source, rulesFor(options)) : undefined;
+    if (value === undefined) throw error;
+    return value;
+  }
 }
 
 /** Reads every document of a text. */
@@ -105,6 +114,23 @@ function unshare(documents: unknown[]): unknown[] {
   return documents.map((document) => copy(document as Value, false));
 }
 
+function rulesFor(options: ReadYamlOptions): NodeRules {
+  const { dialect = 'v2', numbers = 'float64' } = options;
+  return {
+    plain: (text) => plainValue(text, dialect, numbers),
+    key: keyText,
+    merge: (map, value) => mergeInto(map, value, dialect),
+    mostNodes: maxNodes,
+  };
+}
+
+function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'int'): Value {
+  const resolved = resolvePlain(text, dialect);
+  if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
+    throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
+  return resolved.tag === 'int' && numbers === 'float64' ? Number(resolved.value) : resolved.value;
+}
+
 const schemas = new Map<string, Schema>();
 
 function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
@@ -116,7 +142,6 @@ function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
 
 function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
   const never = () => false;
-  const integer = (value: bigint): Value => (numbers === 'int' ? value : Number(value));
   const scalarTag = (name: string, wanted: readonly string[]) =>
     defineScalarTag<unknown>(`tag:yaml.org,2002:${name}`, {
       implicit: true,
@@ -125,9 +150,7 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
         const resolved = resolvePlain(source, dialect);
         if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
         if (name === 'float' && resolved.tag === 'int') return Number(resolved.value);
-        if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
-          throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
-        return resolved.tag === 'int' ? integer(resolved.value) : resolved.value;
+        return plainValue(source, dialect, numbers);
       },
     });
   const text = defineScalarTag<string>('tag:yaml.org,2002:str', { identify: never, resolve: (source) => source });

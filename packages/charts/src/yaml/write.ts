@@ -26,7 +26,8 @@ const longestSimpleKey = 128;
 export function writeYaml(value: Value, options: WriteYamlOptions = {}): string {
   const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2);
   writer.document(value);
-  return `${writer.text}\n`;
+  // A literal block that keeps its line breaks ends with one already.
+  return writer.text.endsWith('\n') ? writer.text : `${writer.text}\n`;
 }
 
 class Writer {
@@ -155,7 +156,7 @@ function numberText(value: number, dialect: YamlDialect): string {
     if (!Number.isFinite(value)) throw new UnwritableError(`json: unsupported value: ${formatFloat(value, 'g')}`);
     // Helm's way goes through JSON, where a whole float is written without a point.
     const size = Math.abs(value);
-    if (Number.isInteger(value) && size < 1e21) return Object.is(value, -0) ? '-0' : BigInt(value).toString();
+    if (Number.isInteger(value) && size < 1e21) return BigInt(value).toString();
     return formatFloat(value, 'g');
   }
   if (Number.isNaN(value)) return '.nan';

@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ChartError } from './chart-error.ts';
+import { loadChart, loadFiles } from './load.ts';
+
+const chartYaml = 'apiVersion: v2\nname: web\nversion: 1.0.0\n';
+
+interface Entry {
+  readonly name: string;
+  readonly text?: string;
+  readonly type?: string;
+}
+
+/** A tar of one's own, to hold what no good program writes. */
+function tar(entries: readonly Entry[]): Uint8Array {
+  const blocks = entries.flatMap(({ name, text = '', type = '0' }) => {
+    const data = Buffer.from(text);
+    const header = Buffer.alloc(512);
+    header.write(name, 0);
+    header.write('0000644\0', 100);
+    header.write(`${data.length.toString(8).padStart(11, '0')}\0`, 124);
+    header.write('        ', 148);
+    header.write(type, 156);
+    header.write('ustar\u000000', 257);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    return [header, data, Buffer.alloc((512 - (data.length % 512)) % 512)];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
+
+async function codeOf(loading: Promise<unknown>): Promise<string> {
+  const error = await loading.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ChartError);
+  return (error as ChartError).code;
+}
+
+describe('a chart archive', () => {
+  it('is read, subcharts and their archives included', async () => {
+    const inner = tar([{ name: 'sub/Chart.yaml', text: chartYaml.replace('web', 'sub') }]);
+    const files = [
+      { name: 'Chart.yaml', data: Buffer.from(chartYaml) },
+      { name: 'charts/sub-1.0.0.tgz', data: gzipSync(inner) },
+      { name: 'charts/_ignored/x', data: Buffer.from('') },
+      { name: 'charts/plain/Chart.yaml', data: Buffer.from(chartYaml.replace('web', 'plain')) },
+    ];
+    const chart = await loadFiles(files);
+    expect(chart.dependencies.map(({ metadata }) => metadata.name)).toEqual(['plain', 'sub']);
+    const archived = await loadChart(
+      gzipSync(
+        tar([
+          { name: 'web/Chart.yaml', text: chartYaml },
+          { name: 'web/values.yaml', text: 'a: 1' },
+        ]),
+      ),
+    );
+    expect(archived.values).toEqual(new Map([['a', 1]]));
+  });
+
+  it.each([
+    ['a path that climbs out', 'web/../../etc/passwd'],
+    ['a path from the root', '/etc/passwd'],
+    ['a path with backslashes', 'web\\..\\..\\x'],
+    ['a drive', 'C:/x/y'],
+    ['nothing below its folder', 'passwd'],
+  ])('is refused for %s', async (_what, name) => {
+    expect(await codeOf(loadChart(gzipSync(tar([{ name: 'web/Chart.yaml', text: chartYaml }, { name }]))))).toBe(
+      'UnsafeArchive',
+    );
+  });
+
+  it.each(['1', '2', '3'])('is refused for a link or device (type %s)', async (type) => {
+    expect(
+      await codeOf(
+        loadChart(
+          gzipSync(
+            tar([
+              { name: 'web/Chart.yaml', text: chartYaml },
+              { name: 'web/x', type },
+            ]),
+          ),
+        ),
+      ),
+    ).toBe('UnsafeArchive');
+  });
+
+  it('is refused when it unpacks to more than a chart may have', async () => {
+    expect(await codeOf(loadChart(gzipSync(Buffer.alloc(101 * 1024 * 1024))))).toBe('UnsafeArchive');
+    const large = { name: 'web/large', text: 'x'.repeat(6 * 1024 * 1024) };
+    expect(await codeOf(loadChart(gzipSync(tar([{ name: 'web/Chart.yaml', text: chartYaml }, large]))))).toBe(
+      'UnsafeArchive',
+    );
+  });
+
+  it('that is garbage is an error a person can read, never anything else', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), fc.boolean(), async (bytes, zipped) => {
+        expect(await codeOf(loadChart(zipped ? gzipSync(bytes) : bytes))).toMatch(/InvalidChart|UnsafeArchive/);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a chart folder', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'slipway-chart-'));
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+  const write = async (path: string, text: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  };
+
+  it('leaves out what .helmignore names', async () => {
+    await write('web/Chart.yaml', chartYaml);
+    await write('web/.helmignore', '# no\n*.bak\n/docs/\nci\n');
+    for (const path of ['a.bak', 'docs/x.md', 'deep/docs/y.md', 'ci/v.yaml', 'templates/.hidden', 'templates/a.yaml'])
+      await write(`web/${path}`, '');
+    const chart = await loadChart(join(folder, 'web'));
+    expect(chart.raw.map(({ name }) => name)).toEqual([
+      '.helmignore',
+      'Chart.yaml',
+      'deep/docs/y.md',
+      'templates/a.yaml',
+    ]);
+  });
+
+  it('follows links inside and refuses one that leads out', async () => {
+    await write('web/Chart.yaml', chartYaml);
+    await write('web/files/a.txt', 'inside');
+    await write('secret.txt', 'outside');
+    await symlink('files/a.txt', join(folder, 'web', 'b.txt'));
+    expect((await loadChart(join(folder, 'web'))).files.map(({ name }) => name)).toEqual(['b.txt', 'files/a.txt']);
+    await symlink('../secret.txt', join(folder, 'web', 'c.txt'));
+    expect(await codeOf(loadChart(join(folder, 'web')))).toBe('UnsafeArchive');
+  });
+
+  it('refuses a link to a folder above it instead of walking for ever', async () => {
+    await write('web/Chart.yaml', chartYaml);
+    await symlink('.', join(folder, 'web', 'again'));
+    expect(await codeOf(loadChart(join(folder, 'web')))).toBe('UnsafeArchive');
+  });
+
+  it.each([
+    ['', 'name is required'],
+    ['name: a/b\nversion: 1.0.0', 'is invalid'],
+    ['name: a\nversion: nope', 'version "nope" is invalid'],
+    ['name: a\nversion: 1.0.0\ntype: other', 'must be application or library'],
+    ['name: 3\nversion: 1.0.0', 'cannot unmarshal'],
+    ['a: [', 'cannot load Chart.yaml'],
+    ['name: a\nversion: 1.0.0\ndependencies: [{name: x}, {name: x}]', 'more than one dependency'],
+  ])('is refused for a Chart.yaml of %j', async (text, message) => {
+    await write('web/Chart.yaml', text);
+    await expect(loadChart(join(folder, 'web'))).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,68 @@
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node } from 'yaml';
+import type { GoMap, Value } from '../go/values.ts';
+
+/** How a plain scalar, a key and a merge are read; the strict reader's rules. */
+export interface NodeRules {
+  readonly plain: (text: string) => Value;
+  readonly key: (value: Value) => string | undefined;
+  readonly merge: (map: GoMap, value: Value) => string;
+  readonly mostNodes: number;
+}
+
+/**
+ * Reads one document as go-yaml's scanner would, which does not mind a closing bracket in the column of its key, or a
+ * quoted text that continues there. Slower than the strict reader, so it is asked only for what that one refuses.
+ * Answers `undefined` when this is no YAML to anybody.
+ */
+export function readLenient(text: string, rules: NodeRules): Value | undefined {
+  const document = parseDocument(text, {
+    version: '1.1',
+    schema: 'failsafe',
+    uniqueKeys: false,
+    strict: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  if (document.errors.length > 0) return undefined;
+  return new Converter(document, rules).value(document.contents);
+}
+
+class Converter {
+  readonly #document: Document;
+  readonly #rules: NodeRules;
+  #nodes = 0;
+
+  constructor(document: Document, rules: NodeRules) {
+    this.#document = document;
+    this.#rules = rules;
+  }
+
+  value(node: unknown): Value {
+    this.#nodes += 1;
+    if (this.#nodes > this.#rules.mostNodes) throw new Error('yaml: document contains excessive aliasing');
+    if (node === null || node === undefined) return null;
+    if (isAlias(node)) return this.value(node.resolve(this.#document));
+    if (isScalar(node)) {
+      const text = typeof node.value === 'string' ? node.value : String(node.value ?? '');
+      return node.type === 'PLAIN' && node.tag === undefined ? this.#rules.plain(text) : text;
+    }
+    if (isSeq(node)) return node.items.map((item) => this.value(item));
+    if (isMap(node)) {
+      const map: GoMap = new Map();
+      for (const { key, value } of node.items) this.#pair(map, key as Node, value as Node);
+      return map;
+    }
+    return null;
+  }
+
+  #pair(map: GoMap, key: Node, value: Node): void {
+    if (isScalar(key) && key.type === 'PLAIN' && key.value === '<<') {
+      const complaint = this.#rules.merge(map, this.value(value));
+      if (complaint !== '') throw new Error(`yaml: ${complaint}`);
+      return;
+    }
+    const name = this.#rules.key(this.value(key));
+    if (name === undefined) throw new Error('yaml: a key must be a string, a number or a boolean');
+    map.set(name, this.value(value));
+  }
+}
