@@ -1,8 +1,8 @@
-import { CommandError, defineCommand, outputFlag, yamlText } from '@slipway/kube';
+import { CommandError, defineCommand, outputFlag } from '@slipway/kube';
 
 import { ReleaseStorage } from '../release/storage.ts';
 import { explained, namespaceFlag } from './release-flags.ts';
-import { chartText, table } from './release-text.ts';
+import { chartText, rowsText } from './release-text.ts';
 
 /** `slipway chart history`. */
 export const historyCommand = defineCommand({
@@ -29,23 +29,8 @@ export const historyCommand = defineCommand({
       app_version: String(release.chart.metadata.appVersion ?? ''),
       description: release.description,
     }));
-    switch (flags.output) {
-      case 'json':
-        terminal.out(`${JSON.stringify(rows, undefined, 2)}\n`);
-        break;
-      case 'yaml':
-        terminal.out(yamlText(rows));
-        break;
-      case 'name':
-        terminal.out(rows.map(({ revision }) => `${revision}\n`).join(''));
-        break;
-      default:
-        terminal.out(
-          table([
-            ['REVISION', 'UPDATED', 'STATUS', 'CHART', 'APP VERSION', 'DESCRIPTION'],
-            ...rows.map((row) => Object.values(row).map(String)),
-          ]),
-        );
-    }
+    terminal.out(
+      rowsText(rows, ['REVISION', 'UPDATED', 'STATUS', 'CHART', 'APP VERSION', 'DESCRIPTION'], flags.output),
+    );
   },
 });

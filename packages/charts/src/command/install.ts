@@ -1,13 +1,9 @@
-import { resolve } from 'node:path';
 import { defineCommand } from '@slipway/kube';
 
-import { checkInstallable } from '../chart/installable.ts';
-import { loadChart } from '../chart/load.ts';
-import { toPlain } from '../go/values.ts';
 import { installRelease } from '../release/install.ts';
 import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
-import { readValueFlags, valueFlags } from './value-flags.ts';
+import { readChart, valueFlags } from './value-flags.ts';
 
 /** `slipway chart install`. */
 export const installCommand = defineCommand({
@@ -25,9 +21,7 @@ export const installCommand = defineCommand({
   async run({ terminal, args, flags, connect }) {
     const [name, path] = args as [string, string];
     const release = await explained(async () => {
-      const chart = await loadChart(resolve(terminal.cwd, path));
-      checkInstallable(chart);
-      const values = toPlain(await readValueFlags(flags, terminal)) as Record<string, unknown>;
+      const { chart, values } = await readChart(path, flags, terminal);
       await using cluster = await connect();
       return await installRelease(releaseContext(terminal, cluster), chart, {
         name,

@@ -1,9 +1,9 @@
-import { defineCommand, outputFlag, yamlText } from '@slipway/kube';
+import { defineCommand, outputFlag } from '@slipway/kube';
 
 import type { Release } from '../release/release.ts';
 import { ReleaseStorage } from '../release/storage.ts';
 import { explained, namespaceFlag } from './release-flags.ts';
-import { chartText, table } from './release-text.ts';
+import { chartText, rowsText } from './release-text.ts';
 
 /** `slipway chart list`. */
 export const listCommand = defineCommand({
@@ -28,24 +28,9 @@ export const listCommand = defineCommand({
       chart: chartText(release),
       app_version: String(release.chart.metadata.appVersion ?? ''),
     }));
-    switch (flags.output) {
-      case 'json':
-        terminal.out(`${JSON.stringify(rows, undefined, 2)}\n`);
-        break;
-      case 'yaml':
-        terminal.out(yamlText(rows));
-        break;
-      case 'name':
-        terminal.out(rows.map(({ name }) => `${name}\n`).join(''));
-        break;
-      default:
-        terminal.out(
-          table([
-            ['NAME', 'NAMESPACE', 'REVISION', 'UPDATED', 'STATUS', 'CHART', 'APP VERSION'],
-            ...rows.map((row) => Object.values(row)),
-          ]),
-        );
-    }
+    terminal.out(
+      rowsText(rows, ['NAME', 'NAMESPACE', 'REVISION', 'UPDATED', 'STATUS', 'CHART', 'APP VERSION'], flags.output),
+    );
   },
 });
 

@@ -1,3 +1,5 @@
+import { type OutputFormat, yamlText } from '@slipway/kube';
+
 import type { Release } from '../release/release.ts';
 
 /** What Helm prints after it worked on a release. */
@@ -21,16 +23,27 @@ export function chartText({ chart }: Release): string {
   return `${chart.metadata.name}-${chart.metadata.version}`;
 }
 
-/** Rows under their headings, each column as wide as it has to be. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Rows in the format that was asked for. In a table the fields are the headings; `-o name` prints the first field. */
+export function rowsText(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  headings: readonly string[],
+  format: OutputFormat,
+): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(rows, undefined, 2)}\n`;
+    case 'yaml':
+      return yamlText(rows);
+    case 'name':
+      return rows.map((row) => `${String(Object.values(row)[0])}\n`).join('');
+    default:
+      return table([headings, ...rows.map((row) => Object.values(row).map(String))]);
+  }
+}
+
+/** Each column as wide as it has to be. */
+function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join('\t')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column]!)).join('\t');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }

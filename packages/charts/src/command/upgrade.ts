@@ -1,14 +1,10 @@
-import { resolve } from 'node:path';
 import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
 
-import { checkInstallable } from '../chart/installable.ts';
-import { loadChart } from '../chart/load.ts';
-import { toPlain } from '../go/values.ts';
 import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
-import { readValueFlags, valueFlags } from './value-flags.ts';
+import { readChart, valueFlags } from './value-flags.ts';
 
 /** `slipway chart upgrade`. */
 export const upgradeCommand = defineCommand({
@@ -34,9 +30,7 @@ export const upgradeCommand = defineCommand({
   async run({ terminal, args, flags, connect }) {
     const [name, path] = args as [string, string];
     const release = await explained(async () => {
-      const chart = await loadChart(resolve(terminal.cwd, path));
-      checkInstallable(chart);
-      const values = toPlain(await readValueFlags(flags, terminal)) as Record<string, unknown>;
+      const { chart, values } = await readChart(path, flags, terminal);
       await using cluster = await connect();
       return await upgradeRelease(releaseContext(terminal, cluster), chart, {
         name,
