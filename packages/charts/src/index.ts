@@ -35,3 +35,14 @@ export { rollbackRelease, type RollbackOptions } from './release/rollback.ts';
 export { ReleaseStorage } from './release/storage.ts';
 export { uninstallRelease, type UninstallOptions } from './release/uninstall.ts';
 export { upgradeRelease, type UpgradeOptions } from './release/upgrade.ts';
+export { HelmfileCache } from './helmfile/cache.ts';
+export type { ExecProgram } from './helmfile/functions.ts';
+export { HelmfileError, type HelmfileErrorCode } from './helmfile/helmfile-error.ts';
+export {
+  loadHelmfile,
+  type Helmfile,
+  type ListedRelease,
+  type LoadHelmfileOptions,
+  type RenderReleaseOptions,
+} from './helmfile/helmfile.ts';
+export type { HelmfileRelease } from './helmfile/release.ts';

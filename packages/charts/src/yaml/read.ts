@@ -31,6 +31,19 @@ export interface ReadYamlOptions {
   dialect?: YamlDialect;
   /** Default `float64`: Helm sends everything through JSON. helmfile keeps integers. */
   numbers?: 'float64' | 'int';
+  /** Keeps how a plain scalar was written beside what it means, see {@link PlainScalar}. Default false. */
+  keepText?: boolean;
+}
+
+/** A scalar that is no string, for readers who may want the text: the version `1.10` is no number. */
+export class PlainScalar {
+  readonly text: string;
+  readonly value: Value;
+
+  constructor(text: string, value: Value) {
+    this.text = text;
+    this.value = value;
+  }
 }
 
 /** Expanded aliases may not make more nodes than this: a small text can stand for any number. */
@@ -72,7 +85,7 @@ function construct(text: string, options: ReadYamlOptions): unknown[] {
     const events = parseEvents(source, { maxDepth });
     const documents = constructFromEvents(events, {
       source,
-      schema: schemaFor(options.dialect ?? 'v2', options.numbers ?? 'float64'),
+      schema: schemaFor(options.dialect ?? 'v2', options.numbers ?? 'float64', options.keepText ?? false),
       json: true,
     });
     // Aliases share what they point to, and templates change maps in place.
@@ -133,15 +146,16 @@ function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'in
 
 const schemas = new Map<string, Schema>();
 
-function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
-  const key = `${dialect} ${numbers}`;
+function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: boolean): Schema {
+  const key = `${dialect} ${numbers} ${keepText}`;
   let schema = schemas.get(key);
-  if (!schema) schemas.set(key, (schema = makeSchema(dialect, numbers)));
+  if (!schema) schemas.set(key, (schema = makeSchema(dialect, numbers, keepText)));
   return schema;
 }
 
-function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
+function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: boolean): Schema {
   const never = () => false;
+  const kept = (source: string, value: Value) => (keepText ? new PlainScalar(source, value) : value);
   const scalarTag = (name: string, wanted: readonly string[]) =>
     defineScalarTag<unknown>(`tag:yaml.org,2002:${name}`, {
       implicit: true,
@@ -149,8 +163,8 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
       resolve: (source) => {
         const resolved = resolvePlain(source, dialect);
         if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
-        if (name === 'float' && resolved.tag === 'int') return Number(resolved.value);
-        return plainValue(source, dialect, numbers);
+        if (name === 'float' && resolved.tag === 'int') return kept(source, Number(resolved.value));
+        return kept(source, plainValue(source, dialect, numbers));
       },
     });
   const text = defineScalarTag<string>('tag:yaml.org,2002:str', { identify: never, resolve: (source) => source });
@@ -187,6 +201,9 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
         if (key === mergeKey) return mergeInto(map, value as Value, dialect);
         const name = keyText(key);
         if (name === undefined) return 'a key must be a string, a number or a boolean';
+        // Thrown, not answered: it is no matter of syntax, so the lenient reader must not try again.
+        if (dialect === 'v3' && isRepeated(map, name))
+          throw new YamlError(`yaml: mapping key "${name}" already defined`);
         map.set(name, value as Value);
         return '';
       },
@@ -211,12 +228,24 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int'): Schema {
   ]);
 }
 
+/** The keys written in a mapping itself, as opposed to those merged into it. */
+const ownKeys = new WeakMap<GoMap, Set<string>>();
+
+/** go-yaml v3 refuses a key that is written twice. */
+function isRepeated(map: GoMap, key: string): boolean {
+  const known = ownKeys.get(map) ?? new Set();
+  if (known.has(key)) return true;
+  ownKeys.set(map, known.add(key));
+  return false;
+}
+
 /** What `<<` is read as. */
 const mergeKey = Symbol('<<');
 
 /** go-yaml v2 merges where the key stands, so that it may cover what was written before; v3 never covers anything. */
 function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
-  const sources = Array.isArray(value) ? value.toReversed() : [value];
+  const list = Array.isArray(value) ? value : [value];
+  const sources = dialect === 'v2' ? list.toReversed() : list;
   for (const source of sources) {
     if (!(source instanceof Map)) return 'map merge requires map or sequence of maps as the value';
     for (const [key, item] of source) if (dialect === 'v2' || !map.has(key)) map.set(key, item);
@@ -234,6 +263,8 @@ function keyText(key: unknown): string | undefined {
       return String(key);
     case 'number':
       return Number.isSafeInteger(key) ? String(key) : formatFloat(key, 'g');
+    case 'object':
+      return key instanceof PlainScalar ? key.text : undefined;
     default:
       return undefined;
   }

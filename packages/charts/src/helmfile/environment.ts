@@ -1,0 +1,82 @@
+import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
+import { Struct } from './template-data.ts';
+
+/** What `.Values` is made of: the state's own defaults, then the values of its environment. */
+export interface Environment {
+  readonly name: string;
+  readonly kubeContext: string;
+  readonly values: GoMap;
+  readonly defaults: GoMap;
+}
+
+export function emptyEnvironment(name: string): Environment {
+  return { name, kubeContext: '', values: new Map(), defaults: new Map() };
+}
+
+/** One environment over another; without a base the upper one is all there is. */
+export function mergeEnvironments(
+  base: Environment | undefined,
+  over: Environment | undefined,
+): Environment | undefined {
+  if (!base || !over) return base ?? over;
+  return {
+    name: over.name === '' ? base.name : over.name,
+    kubeContext: over.kubeContext === '' ? base.kubeContext : over.kubeContext,
+    values: layer(base.values, over.values),
+    defaults: layer(base.defaults, over.defaults),
+  };
+}
+
+/** `.Values`: a copy, because templates change maps. */
+export function valuesOfEnvironment(environment: Environment): GoMap {
+  return deepCopy(layer(environment.defaults, environment.values));
+}
+
+/**
+ * Lays one layer of values over another as helmfile does between layers: tables merge, lists are replaced (one with holes
+ * fills in item by item), and a null takes nothing away. Changes neither.
+ */
+export function layer(base: GoMap, over: GoMap): GoMap {
+  const merged: GoMap = new Map(base);
+  for (const [key, value] of over) {
+    const present = merged.get(key);
+    if (value === null || value === undefined) {
+      if (!merged.has(key)) merged.set(key, null);
+    } else if (isMap(value) && isMap(present)) merged.set(key, layer(present, value));
+    else if (Array.isArray(value) && Array.isArray(present)) merged.set(key, layerList(present, value));
+    else merged.set(key, value);
+  }
+  return merged;
+}
+
+function layerList(base: Value[], over: Value[]): Value[] {
+  if (!over.includes(null)) return over;
+  const length = Math.max(base.length, over.length);
+  return Array.from({ length }, (_, index) => {
+    const present = base[index] ?? null;
+    const value = over[index] ?? null;
+    if (value === null) return present;
+    return isMap(value) && isMap(present) ? layer(present, value) : value;
+  });
+}
+
+/** What a state or an environment's values file sees. */
+export function environmentData(environment: Environment, namespace = ''): Struct {
+  const values = valuesOfEnvironment(environment);
+  return new Struct('state.EnvironmentTemplateData', {
+    Environment: environmentStruct(environment),
+    Namespace: namespace,
+    Values: values,
+    StateValues: values,
+  });
+}
+
+export function environmentStruct(environment: Environment): Struct {
+  return new Struct('environment.Environment', {
+    Name: environment.name,
+    KubeContext: environment.kubeContext,
+    Values: deepCopy(environment.values),
+    Defaults: deepCopy(environment.defaults),
+    CLIOverrides: new Map(),
+  });
+}

@@ -1,0 +1,230 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toPlain } from '../go/values.ts';
+import { HelmfileCache } from './cache.ts';
+import { HelmfileError } from './helmfile-error.ts';
+import { loadHelmfile, type Helmfile, type LoadHelmfileOptions } from './helmfile.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'slipway-helmfile-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
+}
+
+async function load(files: Readonly<Record<string, string>>, options: Partial<LoadHelmfileOptions> = {}) {
+  write(files);
+  return await loadHelmfile({ cwd, ...options });
+}
+
+async function refusal(files: Readonly<Record<string, string>>, options: Partial<LoadHelmfileOptions> = {}) {
+  const error: unknown = await load(files, options).then(
+    (helmfile) => valuesOfAll(helmfile),
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof HelmfileError)) throw new Error('the state was accepted', { cause: error });
+  return { code: error.code, message: error.message.replaceAll(`${cwd}/`, '') };
+}
+
+/** Values of releases are read when they are asked for; so are their mistakes. */
+function valuesOfAll(helmfile: Helmfile): unknown {
+  try {
+    return helmfile.releases.map((release) => helmfile.valuesOf(release));
+  } catch (error) {
+    return error;
+  }
+}
+
+const release = 'releases:\n  - name: web\n    chart: ./web\n';
+
+describe('a state that is wrong is refused with file and path', () => {
+  it.each([
+    ['an unknown key', 'colour: red', 'InvalidState', 'helmfile.yaml: unknown key colour'],
+    [
+      'an unknown key of a release',
+      `${release}    colour: red`,
+      'InvalidState',
+      'helmfile.yaml: unknown key releases[0].colour',
+    ],
+    [
+      'a key only helmfile supports',
+      'repositories: [{name: a, url: b}]',
+      'Unsupported',
+      'helmfile.yaml: repositories is not supported',
+    ],
+    [
+      'hooks of a release',
+      `${release}    hooks: [{events: [presync], command: rm}]`,
+      'Unsupported',
+      'helmfile.yaml: releases[0].hooks is not supported',
+    ],
+    [
+      'a text where a list belongs',
+      'releases: web',
+      'InvalidState',
+      'helmfile.yaml: releases must be a list, but is a text',
+    ],
+    [
+      'a text where a flag belongs',
+      `${release}    installed: "yes"`,
+      'InvalidState',
+      'helmfile.yaml: releases[0].installed must be true or false, but is a text',
+    ],
+    [
+      'a number among values',
+      `${release}    values: [5]`,
+      'InvalidState',
+      'helmfile.yaml: releases[0].values[0] must be a path or a mapping, but is a number',
+    ],
+    ['a list as state', '- a', 'InvalidState', 'helmfile.yaml: the state must be a mapping, but is a list'],
+    [
+      'a key written twice',
+      'namespace: a\nnamespace: b',
+      'InvalidState',
+      'helmfile.yaml: yaml: mapping key "namespace" already defined',
+    ],
+    [
+      'a release without chart',
+      'releases: [{name: web}]',
+      'InvalidState',
+      'helmfile.yaml: releases[0].chart is missing',
+    ],
+    ['a missing base', 'bases: [none.yaml]', 'NotFound', 'helmfile.yaml: bases: none.yaml does not exist'],
+    [
+      'a missing values file',
+      `${release}    values: [none.yaml]`,
+      'NotFound',
+      'helmfile.yaml: release "web" values[0]: none.yaml does not exist',
+    ],
+    [
+      'a missing environment file',
+      'environments: {default: {values: [none.yaml]}}',
+      'NotFound',
+      'helmfile.yaml: environments.default.values[0]: none.yaml does not exist',
+    ],
+    [
+      'a missing nested state',
+      'helmfiles: [{path: none.yaml}]',
+      'NotFound',
+      'helmfile.yaml: helmfiles[0].path: none.yaml does not exist',
+    ],
+    [
+      'a remote state',
+      'helmfiles: ["git::https://example.com/x.git@helmfile.yaml"]',
+      'Unsupported',
+      'helmfile.yaml: helmfiles[0].path: git::https://example.com/x.git@helmfile.yaml: remote',
+    ],
+    [
+      'two releases of one name',
+      'releases: [{name: a, chart: x}, {name: a, chart: y}]',
+      'InvalidState',
+      'helmfile.yaml: releases: there are two releases "a"',
+    ],
+  ])('%s', async (_, text, code, message) => {
+    const error = await refusal({ 'helmfile.yaml': text });
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(message);
+  });
+
+  it('states that include each other', async () => {
+    const error = await refusal({
+      'helmfile.yaml': 'helmfiles: [a/helmfile.yaml]',
+      'a/helmfile.yaml': 'helmfiles: [../helmfile.yaml]',
+    });
+    expect(error).toEqual({
+      code: 'Circular',
+      message: 'helmfiles include each other: helmfile.yaml -> a/helmfile.yaml -> helmfile.yaml',
+    });
+  });
+
+  it('an environment that no state defines', async () => {
+    const error = await refusal({ 'helmfile.yaml': release }, { environment: 'prod' });
+    expect(error).toEqual({
+      code: 'UndefinedEnvironment',
+      message: 'helmfile.yaml: environment "prod" is not defined',
+    });
+  });
+
+  it('expressions that never settle', async () => {
+    const error = await refusal({
+      'helmfile.yaml': 'releases:\n  - name: "{{ .Release.Name }}x"\n    chart: ./web\n',
+    });
+    expect(error.code).toBe('Circular');
+    expect(error.message).toContain('helmfile.yaml: releases[0]');
+  });
+});
+
+describe('a template', () => {
+  const template = (expression: string) => ({ 'helmfile.yaml.gotmpl': `commonLabels:\n  a: {{ ${expression} }}\n` });
+
+  it.each([
+    ['calls a function that does not exist', 'toToml 1', 'TemplateFailed', 'function "toToml" not defined'],
+    ['reads a value that is not there', '.Values.none', 'TemplateFailed', 'map has no entry for key "none"'],
+    ['runs a program', 'exec "date" (list)', 'Forbidden', 'exec "date": templates may not run programs'],
+    ['asks for a secret elsewhere', 'fetchSecretValue "ref+x"', 'Unsupported', 'function "fetchSecretValue"'],
+    ['reads outside the tree', 'readFile "/etc/hostname"', 'Forbidden', 'the path is outside the tree'],
+    ['climbs out of the tree', 'readDir "../.."', 'Forbidden', 'the path is outside the tree'],
+    ['needs a variable that is not set', 'requiredEnv "NONE"', 'TemplateFailed', 'required env var `NONE` is not set'],
+  ])('that %s is refused', async (_, expression, code, message) => {
+    const error = await refusal(template(expression));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain('helmfile.yaml.gotmpl, part 0: ');
+    expect(error.message).toContain(message);
+  });
+
+  it('runs a program where that is allowed', async () => {
+    const helmfile = await load(
+      { 'helmfile.yaml.gotmpl': 'values: [{out: {{ exec "say" (list "a" "b") | quote }}}]' },
+      { exec: ({ command, args }) => [command, ...args].join(' ') },
+    );
+    expect(helmfile.environmentValues).toEqual({ out: 'say a b' });
+  });
+
+  it('does not print values in its errors', async () => {
+    const error = await refusal({
+      'helmfile.yaml.gotmpl': 'values: [{password: hunter2}]\n---\nnamespace: {{ .Values | get "none" }}\n',
+    });
+    expect(error.message).toContain('no value exist for key "none"');
+    expect(error.message).not.toContain('hunter2');
+  });
+});
+
+describe('a cache', () => {
+  const files = {
+    'helmfile.yaml.gotmpl': 'values: [{text: {{ readFile "text.txt" }}, id: {{ uuidv4 }}}]',
+    'base.yaml.gotmpl': '',
+    'text.txt': 'one',
+  };
+
+  it('sees that a file a template read has changed', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml.gotmpl': 'values: [{text: {{ readFile "text.txt" }}}]' };
+    const first = await load({ ...state, 'text.txt': 'one' }, { cache });
+    const second = await load({ ...state, 'text.txt': 'two' }, { cache });
+    expect([first.environmentValues, second.environmentValues]).toEqual([{ text: 'one' }, { text: 'two' }]);
+  });
+
+  it('does not keep what randomness made', async () => {
+    const cache = new HelmfileCache();
+    const ids = [await load(files, { cache }), await load(files, { cache })].map(
+      (helmfile) => helmfile.environmentValues.id,
+    );
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('gives every load values of its own', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml': `${release}    values: [values.yaml]`, 'values.yaml': 'a: {b: 1}' };
+    const [first, second] = [await load(state, { cache }), await load(state, { cache })];
+    first.valuesOf(first.releases[0]!).clear();
+    expect(toPlain(second.valuesOf(second.releases[0]!))).toEqual({ a: { b: 1 } });
+  });
+});

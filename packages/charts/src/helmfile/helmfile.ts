@@ -1,0 +1,312 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Chart } from '../chart/chart.ts';
+import { loadChart } from '../chart/load.ts';
+import type { FunctionEnvironment } from '../functions/environment.ts';
+import { utf8Compare } from '../go/bytes.ts';
+import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
+import { renderChart, type RenderedChart, type RenderOptions } from '../render/render.ts';
+import { HelmfileCache } from './cache.ts';
+import { emptyEnvironment, type Environment } from './environment.ts';
+import type { ExecProgram } from './functions.ts';
+import { HelmfileError } from './helmfile-error.ts';
+import { StateLoader } from './load-state.ts';
+import { checkUnique, evaluateReleases, type HelmfileRelease } from './release.ts';
+import { chartValues, releaseValues } from './release-values.ts';
+import { Renderer } from './renderer.ts';
+import { areCompatible, parseSelectors } from './selectors.ts';
+import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
+import { TreeFiles } from './tree-files.ts';
+
+export interface LoadHelmfileOptions {
+  /** A state file, or a directory of them. Default: `helmfile.yaml`, `helmfile.yaml.gotmpl` or `helmfile.d` in `cwd`. */
+  path?: string;
+  /** Default `default`. */
+  environment?: string;
+  /** Each `key=value,key!=value`; a release that satisfies one of them is taken. Default: every release. */
+  selectors?: readonly string[];
+  /** What `env` and `requiredEnv` read. Default: nothing, so that a result depends on its arguments alone. */
+  env?: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Values over those of the environment, for every state. */
+  values?: Readonly<Record<string, unknown>>;
+  /** Templates may read files below these directories. Default: `cwd` and the directory of every state. */
+  roots?: readonly string[];
+  /** Runs programs for `exec`. Default: a template that wants one is refused. */
+  exec?: ExecProgram;
+  /** Keep one to make later loads faster. */
+  cache?: HelmfileCache;
+  /** Clock, randomness and zone of the template functions. */
+  functions?: Partial<FunctionEnvironment>;
+}
+
+export interface ListedRelease {
+  readonly name: string;
+  readonly namespace: string;
+  readonly enabled: boolean;
+  readonly installed: boolean;
+  /** `key:value`, sorted, joined by commas. */
+  readonly labels: string;
+  readonly chart: string;
+  readonly version: string;
+}
+
+/** A tree of states, loaded. */
+export interface Helmfile {
+  /** The states, nested ones before those that include them. */
+  readonly states: readonly State[];
+  /** What the selectors took, in the order of the states; also those that are not `enabled` or not `installed`. */
+  readonly releases: readonly HelmfileRelease[];
+  /** `.Values` of the last state: for a single state, what `build` calls `renderedvalues`. */
+  readonly environmentValues: Readonly<Record<string, unknown>>;
+  /** What `helmfile list` prints: by namespace, then name. */
+  listReleases(): ListedRelease[];
+  /** A release's own values, as `write-values` writes them. */
+  valuesOf(release: HelmfileRelease): GoMap;
+  /** The same as Helm reads them. */
+  chartValuesOf(release: HelmfileRelease): GoMap;
+  chartOf(release: HelmfileRelease): Promise<Chart>;
+  /** Renders the chart of a release with its values. */
+  renderRelease(release: HelmfileRelease, options?: RenderReleaseOptions): Promise<RenderedChart>;
+}
+
+export type RenderReleaseOptions = Omit<RenderOptions, 'values' | 'release'> &
+  Pick<RenderOptions['release'], 'isUpgrade' | 'revision'>;
+
+/**
+ * Loads a helmfile: a state file or a directory of them, with everything it includes.
+ *
+ * @example
+ * const helmfile = await loadHelmfile({ cwd: '/srv/platform', path: 'helmfile.d', selectors: ['app=core'] });
+ * for (const release of helmfile.releases) console.log(release.name, helmfile.valuesOf(release));
+ */
+export async function loadHelmfile(options: LoadHelmfileOptions): Promise<Helmfile> {
+  return new LoadedHelmfile(options);
+}
+
+class LoadedHelmfile implements Helmfile {
+  readonly states: readonly State[];
+  readonly releases: readonly HelmfileRelease[];
+  readonly #renderer: Renderer;
+  readonly #charts = new Map<string, Promise<Chart>>();
+
+  constructor(options: LoadHelmfileOptions) {
+    const visit = new TreeVisit(options);
+    visit.visitAll();
+    this.states = visit.states;
+    this.releases = visit.releases;
+    this.#renderer = visit.renderer;
+  }
+
+  get environmentValues(): Readonly<Record<string, unknown>> {
+    return toPlain(this.states.at(-1)!.values) as Record<string, unknown>;
+  }
+
+  listReleases(): ListedRelease[] {
+    return this.releases
+      .map(({ name, namespace, enabled, installed, labels, chart, version }) => ({
+        name,
+        namespace,
+        enabled,
+        installed,
+        labels: [...labels]
+          .sort(([a], [b]) => utf8Compare(a, b))
+          .map(([key, value]) => `${key}:${value}`)
+          .join(','),
+        chart,
+        version,
+      }))
+      .sort((a, b) => utf8Compare(a.namespace, b.namespace) || utf8Compare(a.name, b.name));
+  }
+
+  valuesOf(release: HelmfileRelease): GoMap {
+    return releaseValues(release, this.#renderer);
+  }
+
+  chartValuesOf(release: HelmfileRelease): GoMap {
+    return chartValues(release, this.#renderer);
+  }
+
+  async chartOf({ chart, state, name }: HelmfileRelease): Promise<Chart> {
+    const path = isAbsolute(chart) ? chart : join(state.directory, chart);
+    const { files } = this.#renderer;
+    if (!files.isDirectory(path) && !files.isFile(path))
+      throw new HelmfileError(
+        'NotFound',
+        `${state.file}: chart ${chart} of release "${name}" does not exist in ${state.directory}`,
+        { hint: 'name a chart in a local directory; charts of repositories are not fetched' },
+      );
+    let loading = this.#charts.get(path);
+    if (!loading) this.#charts.set(path, (loading = loadChart(path)));
+    return await loading;
+  }
+
+  async renderRelease(release: HelmfileRelease, options: RenderReleaseOptions = {}): Promise<RenderedChart> {
+    const { isUpgrade, revision, ...rest } = options;
+    const { spec } = release;
+    const chart = await this.chartOf(release);
+    const defaults = groupOf(release.state.spec, 'helmDefaults');
+    return await renderChart(chart, {
+      skipSchemaValidation: flagOf(spec, 'skipSchemaValidation') ?? flagOf(defaults, 'skipSchemaValidation') ?? false,
+      ...rest,
+      capabilities: {
+        ...(spec.has('kubeVersion') ? { kubeVersion: textOf(spec, 'kubeVersion') } : {}),
+        ...(spec.has('apiVersions') ? { apiVersions: textsOf(spec, 'apiVersions') } : {}),
+        ...rest.capabilities,
+      },
+      values: this.chartValuesOf(release),
+      release: {
+        name: release.name,
+        namespace: release.namespace === '' ? 'default' : release.namespace,
+        ...(isUpgrade === undefined ? {} : { isUpgrade }),
+        ...(revision === undefined ? {} : { revision }),
+      },
+    });
+  }
+}
+
+/** The walk through the states: every file of a directory by name, nested states before the state that includes them. */
+class TreeVisit {
+  readonly states: State[] = [];
+  readonly releases: HelmfileRelease[] = [];
+  readonly renderer: Renderer;
+  readonly #options: LoadHelmfileOptions;
+  readonly #files: TreeFiles;
+  readonly #loader: StateLoader;
+  readonly #undefined: HelmfileError[] = [];
+
+  constructor(options: LoadHelmfileOptions) {
+    this.#options = options;
+    this.#files = new TreeFiles(options.roots ?? [options.cwd]);
+    this.renderer = new Renderer({
+      files: this.#files,
+      variables: options.env ?? {},
+      exec: options.exec,
+      cache: options.cache ?? new HelmfileCache(),
+      functions: options.functions,
+    });
+    this.#loader = new StateLoader(this.renderer);
+  }
+
+  visitAll(): void {
+    const { values, environment = 'default', selectors = [] } = this.#options;
+    parseSelectors(selectors);
+    const overrides: Environment | undefined = values && {
+      ...emptyEnvironment(environment),
+      values: withIntegers(fromPlain(values)) as GoMap,
+    };
+    this.#visit(this.#entry(), { selectors, overrides, including: [] });
+    if (this.states.length === 0 && this.#undefined.length > 0) throw this.#undefined[0];
+  }
+
+  #entry(): string {
+    const { path, cwd } = this.#options;
+    if (path !== undefined) return resolve(cwd, path);
+    const found = ['helmfile.yaml', 'helmfile.yaml.gotmpl', 'helmfile.d'].filter((name) => {
+      const candidate = join(cwd, name);
+      return this.#files.isFile(candidate) || this.#files.isDirectory(candidate);
+    });
+    if (found.length > 1)
+      throw new HelmfileError('InvalidState', `${cwd} has ${found.join(' and ')}: only one of them can be meant`);
+    if (found.length === 0)
+      throw new HelmfileError('NotFound', `${cwd} has no helmfile.yaml, helmfile.yaml.gotmpl or helmfile.d`, {
+        hint: 'name the state with --file',
+      });
+    return join(cwd, found[0]!);
+  }
+
+  #visit(path: string, context: VisitContext): void {
+    for (const file of this.#stateFiles(path)) {
+      const circle = context.including.indexOf(file);
+      if (circle >= 0)
+        throw new HelmfileError(
+          'Circular',
+          `helmfiles include each other: ${[...context.including.slice(circle), file].join(' -> ')}`,
+        );
+      this.#visitFile(file, { ...context, including: [...context.including, file] });
+    }
+  }
+
+  #stateFiles(path: string): string[] {
+    if (this.#files.isFile(path)) return [path];
+    const entries = this.#files.list(path);
+    if (!entries) throw new HelmfileError('NotFound', `${path}: no such state file or directory`);
+    return entries
+      .filter((entry) => !entry.isDirectory && /\.y.*ml(\.gotmpl)?$/.test(entry.name))
+      .map((entry) => join(path, entry.name));
+  }
+
+  #visitFile(file: string, context: VisitContext): void {
+    if (!this.#options.roots) this.#files.addRoot(join(file, '..'));
+    let state: State;
+    try {
+      state = this.#loader.load({
+        file,
+        environment: this.#options.environment ?? 'default',
+        overrides: context.overrides,
+      });
+    } catch (error) {
+      // A state that does not know the environment has nothing to say about it.
+      if (!(error instanceof HelmfileError) || error.code !== 'UndefinedEnvironment') throw error;
+      this.#undefined.push(error);
+      return;
+    }
+    this.#visitNested(state, context);
+    const takes = parseSelectors(context.selectors);
+    this.states.push(state);
+    // As in helmfile, a selector passes over what is not enabled; without one everything is listed.
+    const taken = evaluateReleases(state, this.renderer).filter(
+      ({ labels, enabled }) => takes(labels) && (enabled || context.selectors.length === 0),
+    );
+    checkUnique(taken);
+    this.releases.push(...taken);
+  }
+
+  #visitNested(state: State, context: VisitContext): void {
+    const { file, directory } = state;
+    for (const [index, nested] of specsOf(state.spec, 'helmfiles').entries()) {
+      const place = `helmfiles[${index}]`;
+      const path = textOf(nested, 'path');
+      if (path === '') throw new HelmfileError('InvalidState', `${file}: ${place}.path is missing`);
+      if (/:\/\/|::|^git@/.test(path))
+        throw new HelmfileError('Unsupported', `${file}: ${place}.path: ${path}: remote states are not supported`);
+      const own = nested.has('selectors') ? textsOf(nested, 'selectors') : undefined;
+      if (own && own.length > 0 && flagOf(nested, 'selectorsInherited'))
+        throw new HelmfileError('InvalidState', `${file}: ${place} has both selectors and selectorsInherited`);
+      if (!areCompatible(this.#options.selectors ?? [], own ?? [])) continue;
+      const matches = this.#files.glob(isAbsolute(path) ? path : join(directory, path));
+      if (matches.length === 0)
+        throw new HelmfileError('NotFound', `${file}: ${place}.path: ${path} does not exist in ${directory}`);
+      const selectors = own && !flagOf(nested, 'selectorsInherited') ? own : context.selectors;
+      const overrides = this.#overridesOf(nested, state, place);
+      for (const match of matches) this.#visit(match, { selectors, overrides, including: context.including });
+    }
+  }
+
+  #overridesOf(nested: GoMap, state: State, place: string): Environment | undefined {
+    const entries = listOf(nested, 'values');
+    if (entries.length === 0) return undefined;
+    const name = this.#options.environment ?? 'default';
+    const values = this.#loader.loadValues(entries, {
+      file: state.file,
+      directory: state.directory,
+      place: `${place}.values`,
+      context: emptyEnvironment(name),
+      missing: 'Error',
+    });
+    return { ...emptyEnvironment(name), values };
+  }
+}
+
+interface VisitContext {
+  readonly selectors: readonly string[];
+  readonly overrides: Environment | undefined;
+  /** The states that led here. */
+  readonly including: readonly string[];
+}
+
+/** JavaScript does not tell `int` from `float64`; a whole number in YAML is an `int`. */
+function withIntegers(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withIntegers);
+  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, withIntegers(item)]));
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+}

@@ -1,0 +1,198 @@
+import { deepCopy, deepEqual, isMap, type GoMap, type Value } from '../go/values.ts';
+import { readYaml } from '../yaml/read.ts';
+import { writeYaml } from '../yaml/write.ts';
+import type { Spec } from './decode.ts';
+import { environmentStruct } from './environment.ts';
+import { HelmfileError } from './helmfile-error.ts';
+import type { Renderer } from './renderer.ts';
+import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
+import { Struct } from './template-data.ts';
+
+/** A release of a state, its template expressions evaluated. */
+export interface HelmfileRelease {
+  readonly name: string;
+  readonly namespace: string;
+  /** As the state names it; a local chart is relative to the state's directory. */
+  readonly chart: string;
+  readonly version: string;
+  /** False: it is to be removed where it is installed. */
+  readonly installed: boolean;
+  /** False: its `condition` does not hold, and nothing happens to it. */
+  readonly enabled: boolean;
+  /** With `name`, `namespace` and `chart`, which every release has. */
+  readonly labels: ReadonlyMap<string, string>;
+  /** Releases that come before it: `namespace/name`, or `name` for one without a namespace. */
+  readonly needs: readonly string[];
+  /** Every key of it, as `build` prints it. */
+  readonly spec: Spec;
+  readonly state: State;
+}
+
+/** `namespace/name`, as `needs` refers to it. */
+export function releaseId({ namespace, name }: { namespace: string; name: string }): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** A release may refer to itself, and what it refers to may be an expression too. */
+const mostPasses = 6;
+
+/** Evaluates the releases of a state, in order. */
+export function evaluateReleases(state: State, renderer: Renderer): HelmfileRelease[] {
+  return specsOf(state.spec, 'releases').map((spec, index) =>
+    makeRelease(evaluate(spec, index, state, renderer), index, state),
+  );
+}
+
+function evaluate(written: Spec, index: number, state: State, renderer: Renderer): Spec {
+  const spec = deepCopy(written);
+  const defaults: [string, Value][] = [
+    ['kubeContext', textOf(groupOf(state.spec, 'helmDefaults'), 'kubeContext')],
+    ['apiVersions', [...listOf(state.spec, 'apiVersions')]],
+    ['kubeVersion', textOf(state.spec, 'kubeVersion')],
+  ];
+  for (const [key, value] of defaults)
+    if (!spec.has(key) && (Array.isArray(value) ? value.length > 0 : value !== '')) spec.set(key, value);
+  spec.set('labels', new Map([...groupOf(spec, 'labels'), ...groupOf(state.spec, 'commonLabels')]));
+
+  let previous = spec;
+  for (let pass = 0; pass < mostPasses; pass += 1) {
+    const evaluated = evaluateOnce(spec, releaseData(previous, state), `releases[${index}]`, state, renderer);
+    if (deepEqual(previous, evaluated)) return withInstalled(evaluated, index, state);
+    previous = evaluated;
+  }
+  throw new HelmfileError(
+    'Circular',
+    `${state.file}: releases[${index}]: the expressions refer to each other without end`,
+  );
+}
+
+const trimmed = ['name', 'chart', 'namespace', 'version'];
+
+function evaluateOnce(spec: Spec, data: Value, place: string, state: State, renderer: Renderer): Spec {
+  const render = (text: string, path: string) =>
+    renderer.render({ name: `${state.file}: ${place}.${path}`, text, data, directory: state.directory });
+  const result = deepCopy(spec);
+  for (const key of trimmed) {
+    const text = textOf(spec, key);
+    if (text !== '') result.set(key, render(text, key).trim());
+  }
+  if (spec.has('installedTemplate'))
+    result.set('installedTemplate', render(textOf(spec, 'installedTemplate'), 'installedTemplate'));
+  result.set(
+    'labels',
+    new Map([...groupOf(spec, 'labels')].map(([key, text]) => [key, render(text as string, `labels.${key}`)])),
+  );
+  const templated = listOf(spec, 'valuesTemplate').map((entry, index) =>
+    isMap(entry) ? renderMap(entry, (text) => render(text, `valuesTemplate[${index}]`)) : entry,
+  );
+  if (templated.length > 0) result.set('valuesTemplate', templated);
+  const values = [...templated, ...listOf(spec, 'values')].map((entry, index) =>
+    typeof entry === 'string' ? render(entry, `values[${index}]`) : entry,
+  );
+  if (values.length > 0) result.set('values', values);
+  if (spec.has('needs'))
+    result.set(
+      'needs',
+      textsOf(spec, 'needs').map((text, index) => render(text, `needs[${index}]`)),
+    );
+  return result;
+}
+
+function renderMap(map: GoMap, render: (text: string) => string): Value {
+  return readYaml(render(writeYaml(map, { dialect: 'v3' })), { dialect: 'v3', numbers: 'int' });
+}
+
+function withInstalled(spec: Spec, index: number, state: State): Spec {
+  const template = spec.get('installedTemplate');
+  if (template === undefined) return spec;
+  const installed = readYaml(template as string, { dialect: 'v3' });
+  if (typeof installed !== 'boolean')
+    throw new HelmfileError(
+      'InvalidState',
+      `${state.file}: releases[${index}].installedTemplate must come to true or false, not ${JSON.stringify(template)}`,
+    );
+  spec.delete('installedTemplate');
+  spec.set('installed', installed);
+  return spec;
+}
+
+/** What a release's expressions and its values files see. */
+export function releaseData(spec: Spec, state: State): Struct {
+  return new Struct('state.releaseTemplateData', {
+    Environment: environmentStruct(state.environment),
+    Release: new Struct('state.releaseTemplateDataRelease', {
+      Name: textOf(spec, 'name'),
+      Namespace: textOf(spec, 'namespace'),
+      Labels: deepCopy(groupOf(spec, 'labels')),
+      Chart: textOf(spec, 'chart'),
+      ChartVersion: textOf(spec, 'version'),
+      KubeContext: textOf(spec, 'kubeContext'),
+    }),
+    Values: deepCopy(state.values),
+    StateValues: deepCopy(state.values),
+    KubeContext: textOf(state.spec, 'kubeContext'),
+    Namespace: textOf(state.spec, 'namespace'),
+    Chart: '',
+  });
+}
+
+function makeRelease(spec: Spec, index: number, state: State): HelmfileRelease {
+  const place = `${state.file}: releases[${index}]`;
+  const name = textOf(spec, 'name');
+  const chart = textOf(spec, 'chart');
+  if (name === '') throw new HelmfileError('InvalidState', `${place}.name is missing`);
+  if (chart === '') throw new HelmfileError('InvalidState', `${place}.chart is missing (release "${name}")`);
+  const labels = groupOf(spec, 'labels') as Map<string, string>;
+  labels.set('name', name);
+  labels.set('namespace', textOf(spec, 'namespace'));
+  labels.set('chart', chart.slice(chart.lastIndexOf('/') + 1));
+  const namespace = textOf(state.spec, 'namespace') || textOf(spec, 'namespace');
+  return {
+    name,
+    namespace,
+    chart,
+    version: textOf(spec, 'version'),
+    installed: flagOf(spec, 'installed') ?? true,
+    enabled: isEnabled(textOf(spec, 'condition'), state, place),
+    labels,
+    needs: textsOf(spec, 'needs').map((need) => needId(need, namespace)),
+    spec,
+    state,
+  };
+}
+
+/** A need without a namespace means the release's own. */
+function needId(need: string, namespace: string): string {
+  const parts = need.split('/');
+  return releaseId({ namespace: parts.at(-2) ?? namespace, name: parts.at(-1)! });
+}
+
+/** `a.b.enabled` names a flag among the values. */
+function isEnabled(condition: string, state: State, place: string): boolean {
+  if (condition === '') return true;
+  if (/^(true|false)$/i.test(condition)) return condition.toLowerCase() === 'true';
+  const keys = condition.split('.');
+  if (keys.pop() !== 'enabled')
+    throw new HelmfileError('InvalidState', `${place}.condition must have the form foo.enabled, not ${condition}`);
+  let value: Value = state.values;
+  for (const key of keys) {
+    value = isMap(value) ? value.get(key) : undefined;
+    if (!isMap(value))
+      throw new HelmfileError('InvalidState', `${place}.condition: the values have no mapping at ${keys.join('.')}`);
+  }
+  return value.get('enabled') === true;
+}
+
+/** Two releases of one name in one place would undo each other. */
+export function checkUnique(releases: readonly HelmfileRelease[]): void {
+  const known = new Set<string>();
+  for (const release of releases) {
+    const id = `${textOf(release.spec, 'kubeContext')}/${releaseId(release)}`;
+    if (known.has(id))
+      throw new HelmfileError(
+        'InvalidState',
+        `${release.state.file}: releases: there are two releases "${release.name}" in namespace "${release.namespace}"`,
+      );
+    known.add(id);
+  }
+}

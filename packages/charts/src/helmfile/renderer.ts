@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
+import type { Value } from '../go/values.ts';
+import { TemplateSet } from '../template/template-set.ts';
+import { writeJson } from '../yaml/json.ts';
+import { HelmfileCache } from './cache.ts';
+import { helmfileFunctions, type ExecProgram, type HelmfileEnvironment } from './functions.ts';
+import { HelmfileError } from './helmfile-error.ts';
+import type { TreeFiles } from './tree-files.ts';
+
+export interface RendererOptions {
+  readonly files: TreeFiles;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly exec?: ExecProgram | undefined;
+  readonly cache: HelmfileCache;
+  /** Clock, randomness and zone of the functions. */
+  readonly functions?: Partial<FunctionEnvironment> | undefined;
+}
+
+interface RenderRequest {
+  /** For messages: the file, or the place in a state. */
+  readonly name: string;
+  readonly text: string;
+  readonly data: Value;
+  /** Where relative paths begin. */
+  readonly directory: string;
+}
+
+/** The name helmfile parses every text under. */
+const rootName = 'stringTemplate';
+
+/** Renders helmfile's templates: its functions, `missingkey=error`, and the helpers in `_*.tpl` beside the text. */
+export class Renderer {
+  readonly files: TreeFiles;
+  readonly cache: HelmfileCache;
+  readonly #options: RendererOptions;
+
+  constructor(options: RendererOptions) {
+    this.files = options.files;
+    this.cache = options.cache;
+    this.#options = options;
+  }
+
+  render(request: RenderRequest): string {
+    return this.#render(request, () => undefined);
+  }
+
+  /** Renders what many states share. Remembered, unless it used the clock, randomness or a program. */
+  renderLayer(request: RenderRequest): string {
+    if (!request.text.includes('{{')) return request.text;
+    const { cache } = this;
+    const look = (path: string) => this.#look(path);
+    const key = HelmfileCache.key(request.text, request.directory, writeJson(request.data), this.#variablesKey());
+    const known = cache.layer(key, look);
+    if (known !== undefined) return known;
+    const touched = new Map<string, string>();
+    let pure = true;
+    const text = this.#render(request, (path) => {
+      if (path === undefined) pure = false;
+      else touched.set(path, look(path));
+    });
+    if (pure) cache.keepLayer(key, { text, touched });
+    return text;
+  }
+
+  #variablesKey(): string {
+    const { variables } = this.#options;
+    return JSON.stringify(Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #look(path: string): string {
+    const text = this.files.find(path);
+    if (text !== undefined) return createHash('sha256').update(text).digest('base64');
+    return JSON.stringify(this.files.list(path) ?? null);
+  }
+
+  #render(request: RenderRequest, used: (path: string | undefined) => void): string {
+    const { text, data, directory, name } = request;
+    if (!text.includes('{{')) return text;
+    try {
+      return this.#execute(text, data, this.#environment(directory, used));
+    } catch (error) {
+      throw templateFailure(name, error);
+    }
+  }
+
+  #execute(text: string, data: Value, environment: HelmfileEnvironment): string {
+    const set = new TemplateSet({ functions: helmfileFunctions, missingKey: 'error', environment });
+    for (const helper of this.#helpers(environment.directory)) set.add(rootName, helper);
+    set.add(rootName, text);
+    return set.execute(rootName, data);
+  }
+
+  #helpers(directory: string): string[] {
+    return this.files.glob(join(escapePattern(directory), '_*.tpl')).map((path) => this.files.find(path) ?? '');
+  }
+
+  #environment(directory: string, used: (path: string | undefined) => void): HelmfileEnvironment {
+    const { files, variables, exec, functions } = this.#options;
+    const base = makeEnvironment(functions);
+    const impure = <T>(value: T): T => {
+      used(undefined);
+      return value;
+    };
+    const environment: HelmfileEnvironment = {
+      files,
+      directory,
+      variables,
+      get clock() {
+        return impure(base.clock);
+      },
+      get random() {
+        return impure(base.random);
+      },
+      get randomBytes() {
+        return impure(base.randomBytes);
+      },
+      timeZone: base.timeZone,
+      lookup: base.lookup,
+      including: new Map(),
+      exec: exec && ((call) => exec(impure(call))),
+      render: (text, data) => this.#execute(text, data, withoutIncludes(environment)),
+      touched: used,
+    };
+    return environment;
+  }
+}
+
+/** `include` counts per template; a text given to `tpl` is a template of its own. The getters stay getters. */
+function withoutIncludes(environment: HelmfileEnvironment): HelmfileEnvironment {
+  return Object.create(environment, { including: { value: new Map() } }) as HelmfileEnvironment;
+}
+
+function escapePattern(path: string): string {
+  return path.replace(/[*?[\\]/g, '\\$&');
+}
+
+function templateFailure(name: string, error: unknown): HelmfileError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof HelmfileError)
+      return new HelmfileError(cause.code, `${name}: ${cause.message}`, { cause: error, hint: cause.hint });
+  }
+  return new HelmfileError('TemplateFailed', `${name}: ${(error as Error).message}`, { cause: error });
+}

@@ -1,0 +1,217 @@
+/**
+ * The keys of a state, in the order in which helmfile writes them. A key that helmfile knows and we do not do is `refused`;
+ * a key that is not here is unknown. Both are errors that name the place.
+ */
+export interface Field {
+  /**
+   * `values` is a list of paths and inline maps, `struct` one group of keys, `structs` a list of them, `named` a map of
+   * them, `any` kept as it was written.
+   */
+  readonly type:
+    | 'string'
+    | 'bool'
+    | 'int'
+    | 'strings'
+    | 'labels'
+    | 'values'
+    | 'any'
+    | 'refused'
+    | 'struct'
+    | 'structs'
+    | 'named';
+  /** The keys of a struct, of each of `structs`, of each of `named`. */
+  readonly fields?: Fields;
+  /** `build` writes it even when it is not set. */
+  readonly always?: boolean;
+  /** What may be written instead of a struct: a text that stands for this key. */
+  readonly short?: string;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+const text: Field = { type: 'string' };
+const flag: Field = { type: 'bool' };
+const shownFlag: Field = { type: 'bool', always: true };
+const integer: Field = { type: 'int' };
+const shownInteger: Field = { type: 'int', always: true };
+const texts: Field = { type: 'strings' };
+const labels: Field = { type: 'labels' };
+const values: Field = { type: 'values' };
+const refused: Field = { type: 'refused' };
+const anything: Field = { type: 'any' };
+
+const helmDefaults: Fields = {
+  kubeContext: text,
+  args: refused,
+  diffArgs: refused,
+  syncArgs: refused,
+  templateArgs: refused,
+  verify: shownFlag,
+  keyring: refused,
+  enableDNS: shownFlag,
+  skipSchemaValidation: flag,
+  devel: shownFlag,
+  wait: shownFlag,
+  waitRetries: shownInteger,
+  waitForJobs: shownFlag,
+  timeout: shownInteger,
+  recreatePods: shownFlag,
+  force: shownFlag,
+  atomic: shownFlag,
+  rollbackOnFailure: shownFlag,
+  cleanupOnFail: flag,
+  forceConflicts: shownFlag,
+  historyMax: integer,
+  createNamespace: flag,
+  skipCRDs: flag,
+  skipDeps: shownFlag,
+  skipRefresh: shownFlag,
+  reuseValues: shownFlag,
+  postRenderer: refused,
+  postRendererArgs: refused,
+  cascade: refused,
+  suppressOutputLineRegex: refused,
+  disableAutoDetectedKubeVersionForDiff: refused,
+  disableValidation: flag,
+  disableOpenAPIValidation: flag,
+  insecureSkipTLSVerify: refused,
+  plainHttp: refused,
+  deleteWait: flag,
+  deleteTimeout: integer,
+  syncReleaseLabels: refused,
+  takeOwnership: flag,
+  serverSide: refused,
+  trackMode: refused,
+  helmStuckGrace: refused,
+};
+
+/** `hooks` run programs: a template may carry them, a release that has them is refused. */
+const releaseKeys = (hooks: Field): Fields => ({
+  chart: text,
+  chartPath: text,
+  directory: refused,
+  version: text,
+  verify: refused,
+  keyring: refused,
+  enableDNS: refused,
+  devel: refused,
+  wait: flag,
+  waitRetries: refused,
+  waitForJobs: flag,
+  timeout: integer,
+  recreatePods: refused,
+  force: refused,
+  installed: flag,
+  updateStrategy: refused,
+  atomic: flag,
+  rollbackOnFailure: flag,
+  cleanupOnFail: flag,
+  forceConflicts: flag,
+  historyMax: integer,
+  condition: text,
+  createNamespace: flag,
+  reuseValues: flag,
+  disableOpenAPIValidation: flag,
+  disableValidation: flag,
+  disableValidationOnInstall: flag,
+  missingFileHandler: text,
+  missingFileHandlerConfig: refused,
+  needs: texts,
+  hooks,
+  unitTests: refused,
+  name: text,
+  description: text,
+  namespace: text,
+  labels,
+  values,
+  secrets: refused,
+  set: refused,
+  setString: refused,
+  valuesTemplate: values,
+  setTemplate: refused,
+  apiVersions: texts,
+  kubeVersion: text,
+  env: refused,
+  valuesPathPrefix: refused,
+  kubeContext: text,
+  insecureSkipTLSVerify: refused,
+  plainHttp: refused,
+  verifyTemplate: refused,
+  waitTemplate: refused,
+  installedTemplate: text,
+  conditionTemplate: refused,
+  dependencies: refused,
+  jsonPatches: refused,
+  strategicMergePatches: refused,
+  transformers: refused,
+  adopt: refused,
+  forceGoGetter: refused,
+  forceNamespace: refused,
+  skipDeps: flag,
+  skipRefresh: flag,
+  postRenderer: refused,
+  skipSchemaValidation: flag,
+  postRendererArgs: refused,
+  cascade: refused,
+  suppressOutputLineRegex: refused,
+  disableAutoDetectedKubeVersionForDiff: refused,
+  inherit: refused,
+  suppressDiff: refused,
+  deleteWait: flag,
+  deleteTimeout: integer,
+  syncReleaseLabels: refused,
+  takeOwnership: flag,
+  serverSide: refused,
+  trackMode: refused,
+  trackTimeout: refused,
+  trackLogs: refused,
+  trackFailedLogs: refused,
+  helmStuckGrace: refused,
+  trackKinds: refused,
+  skipKinds: refused,
+  trackResources: refused,
+  kubedogQPS: refused,
+  kubedogBurst: refused,
+  trackFailOnError: refused,
+});
+
+export const releaseFields = releaseKeys(refused);
+
+export const stateFields: Fields = {
+  helmBinary: text,
+  kustomizeBinary: text,
+  values,
+  environments: {
+    type: 'named',
+    fields: {
+      values,
+      secrets: refused,
+      kubeContext: text,
+      missingFileHandler: text,
+      missingFileHandlerConfig: refused,
+      mergeStrategy: refused,
+    },
+  },
+  bases: texts,
+  helmDefaults: { type: 'struct', fields: helmDefaults, always: true },
+  helmfiles: {
+    type: 'structs',
+    short: 'path',
+    fields: { path: text, selectors: texts, selectorsInherited: flag, inherits: refused, values },
+  },
+  kubeContext: text,
+  namespace: text,
+  chart: refused,
+  repositories: refused,
+  commonLabels: labels,
+  releases: { type: 'structs', fields: releaseFields },
+  llm: refused,
+  apiVersions: texts,
+  kubeVersion: text,
+  hooks: refused,
+  templates: { type: 'named', fields: releaseKeys(anything), always: true },
+  defaultInherit: refused,
+  missingFileHandler: text,
+  missingFileHandlerConfig: refused,
+  lockFilePath: refused,
+};

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { findOracle } from '@slipway/oracles';
+import { ensureReferenceBinaries } from '@slipway/reference-cluster';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadHelmfile, writeYaml, type Helmfile } from '../src/index.ts';
+
+/** The real helmfile, which forks the real helm, on a tree that uses every feature we support. */
+const oracle = await findOracle('helmfile');
+const binaries = await ensureReferenceBinaries({ build: false });
+const helm = binaries.available ? binaries.helm : undefined;
+const missing = oracle.available ? (helm === undefined ? 'no helm binary' : undefined) : oracle.reason;
+if (missing !== undefined) process.stdout.write(`SKIPPED helmfile against the real one: ${missing}\n`);
+
+const tree = join(import.meta.dirname, 'helmfile-tree');
+const states = join(tree, 'helmfile.d');
+const variables = { IMAGE_TAG: 'v7' };
+const scratch = mkdtempSync(join(tmpdir(), 'slipway-helmfile-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function helmfile(...args: string[]): string {
+  const { stdout, stderr, status } = spawnSync(
+    oracle.available ? oracle.path : '',
+    ['--file', states, '--sequential-helmfiles', ...args],
+    {
+      env: { ...variables, PATH: `${dirname(helm!)}${delimiter}${process.env.PATH}`, HOME: scratch },
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+async function ours(environment: string, selectors: readonly string[] = []): Promise<Helmfile> {
+  return await loadHelmfile({ cwd: tree, path: 'helmfile.d', env: variables, environment, selectors });
+}
+
+const selections = [[], ['area=apps'], ['name=db', 'name=plain'], ['tier!=db-tier,area=apps'], ['name=off']];
+
+describe.runIf(missing === undefined)('helmfile and ours', { timeout: 120_000 }, () => {
+  for (const environment of ['default', 'prod']) {
+    it(`list the same releases in environment ${environment}, whatever the selectors`, async () => {
+      for (const selectors of selections) {
+        const flags = selectors.flatMap((selector) => ['--selector', selector]);
+        const theirs: unknown = JSON.parse(
+          helmfile('--environment', environment, ...flags, 'list', '--output', 'json'),
+        );
+        const mine = (await ours(environment, selectors)).listReleases();
+        expect(mine, `${environment} ${selectors.join(' ')}`).toEqual(theirs ?? []);
+      }
+    });
+
+    it(`write the same values in environment ${environment}`, async () => {
+      const target = join(scratch, environment);
+      const name = join(target, '{{ .Release.Namespace }}-{{ .Release.Name }}.yaml');
+      helmfile('--environment', environment, 'write-values', '--output-file-template', name);
+      const loaded = await ours(environment);
+      const mine = loaded.releases
+        .filter(({ installed, enabled }) => installed && enabled)
+        .map((release) => [
+          `${release.namespace}-${release.name}.yaml`,
+          writeYaml(loaded.valuesOf(release), { dialect: 'v3' }),
+        ]);
+      const theirs = readdirSync(target).map((file) => [file, readFileSync(join(target, file), 'utf8')]);
+      expect(Object.fromEntries(mine)).toEqual(Object.fromEntries(theirs));
+    });
+  }
+});
