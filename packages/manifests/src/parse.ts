@@ -3,11 +3,13 @@ import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 
 import { kubectlTags } from './kubectl-yaml.ts';
 import { ManifestError, type ManifestProblem } from './manifest-error.ts';
-import { validateManifest } from './validate.ts';
+import { validateManifest, type FieldProblem } from './validate.ts';
 
 export interface ParseOptions {
   /** What errors call the text. Default `manifest`. */
   source?: string;
+  /** More that may be wrong with an object, asked of each that is an object at all. */
+  check?: (object: KubeObject) => readonly FieldProblem[];
 }
 
 /**
@@ -43,7 +45,7 @@ export function parseManifests(text: string, options: ParseOptions = {}): KubeOb
     const value = toPlainValue(document, at, problems);
     if (value === null || value === undefined) continue;
     const line = lines.linePos(document.contents?.range?.[0] ?? 0).line;
-    collect(value, { ...at, line }, '', objects, problems);
+    collect(value, { ...at, line }, '', objects, problems, options.check);
   }
   if (problems.length > 0) throw new ManifestError(problems);
   return objects;
@@ -68,13 +70,15 @@ function collect(
   prefix: string,
   objects: KubeObject[],
   problems: ManifestProblem[],
+  check: ParseOptions['check'],
 ): void {
   if (isList(value)) {
     for (const [index, item] of value.items.entries())
-      collect(item, at, `${prefix}items[${index}].`, objects, problems);
+      collect(item, at, `${prefix}items[${index}].`, objects, problems, check);
     return;
   }
-  const found = validateManifest(value);
+  const basics = validateManifest(value);
+  const found = basics.length > 0 ? basics : (check?.(value as KubeObject) ?? []);
   for (const problem of found) problems.push({ ...at, field: `${prefix}${problem.field}`, message: problem.message });
   if (found.length === 0) objects.push(value as KubeObject);
 }

@@ -9,6 +9,7 @@ import { inParallel } from './in-parallel.ts';
 import { leftOver, type Inventory } from './inventory.ts';
 import { keyOfRef } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
+import { shareRefusal, type PruneOptions } from './prune.ts';
 import { isRefusedAsChange, refusalText } from './refusal.ts';
 import { orderInWaves } from './waves.ts';
 
@@ -31,6 +32,10 @@ export interface PlanOptions {
   readonly membership: Membership;
   /** What the set has on the cluster now; whatever of it is not in `objects` would be pruned. */
   readonly inventory?: Inventory;
+  /** Why an object that left the set would stay all the same, or `undefined` when it would go. */
+  readonly keep?: PruneOptions['keep'];
+  /** Nothing would be pruned when it is more than this share of the inventory (0 to 1). Default 1: no limit. */
+  readonly maxShare?: number;
   /** Show as refused what this policy would not take. Default: not looked at. */
   readonly adoption?: AdoptionPolicy;
   /** Requests at a time. Default 8. */
@@ -49,6 +54,7 @@ export async function planSet(options: PlanOptions): Promise<PlannedMember[]> {
     options.inventory ?? [],
     objects.map((object) => refOf(object)),
   );
+  const refusal = shareRefusal(gone.length, { setSize: options.inventory?.length, maxShare: options.maxShare });
   const pruned = await inParallel(gone.sort(compareRefs), concurrency, async (entry): Promise<PlannedMember> => {
     const live = await readEntry(entry, options);
     if (!live) return { ref: entry, action: 'none', changes: [], message: 'is gone already' };
@@ -56,6 +62,8 @@ export async function planSet(options: PlanOptions): Promise<PlannedMember[]> {
       return { ref: entry, action: 'keep', changes: [], message: 'is not the object that was applied' };
     if (!mayPrune(live))
       return { ref: entry, action: 'keep', changes: [], message: 'is kept by its kind or annotation' };
+    const why = options.keep?.(live) ?? refusal;
+    if (why !== undefined) return { ref: entry, action: 'keep', changes: [], message: why };
     return { ref: entry, action: 'prune', changes: [] };
   });
   return [...members, ...pruned];
@@ -129,7 +137,7 @@ export function planText(plan: readonly PlannedMember[]): string {
   for (const { action } of plan) counts.set(action, (counts.get(action) ?? 0) + 1);
   const summary = (['create', 'change', 'recreate', 'prune', 'keep', 'unknown', 'refused'] as const)
     .filter((action) => counts.has(action))
-    .map((action) => `${counts.get(action)} to ${action}`);
+    .map((action) => `${counts.get(action)} ${action === 'unknown' || action === 'refused' ? '' : 'to '}${action}`);
   const unchanged = counts.get('none') ?? 0;
   lines.push(
     summary.length === 0 ? `nothing to do (${unchanged} unchanged)` : `${summary.join(', ')}, ${unchanged} unchanged`,

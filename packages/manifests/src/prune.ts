@@ -58,7 +58,7 @@ export interface PruneResult {
  */
 export async function pruneMembers(options: PruneOptions): Promise<PruneResult> {
   const { entries, signal } = options;
-  const refusal = shareRefusal(options);
+  const refusal = shareRefusal(entries.length, options);
   if (refusal) return { state: 'refused', members: [], message: refusal };
   const concurrency = options.concurrency ?? 8;
 
@@ -192,9 +192,11 @@ async function afterConflict({ live, kind }: Doomed, error: unknown, options: Pr
     : { ref, action: 'replaced', message: 'was replaced meanwhile; left alone' };
 }
 
-function shareRefusal(options: PruneOptions): string | undefined {
-  const size = options.setSize ?? options.entries.length;
-  const limit = options.maxShare ?? 1;
-  if (size === 0 || options.entries.length / size <= limit) return undefined;
-  return `would prune ${options.entries.length} of ${size} objects, more than the allowed ${Math.round(limit * 100)} %`;
+/** Why so many of a set may not go at once. */
+export function shareRefusal(
+  count: number,
+  { setSize: size = count, maxShare: limit = 1 }: { setSize?: number | undefined; maxShare?: number | undefined },
+): string | undefined {
+  if (size === 0 || count / size <= limit) return undefined;
+  return `would prune ${count} of ${size} objects, more than the allowed ${Math.round(limit * 100)} %`;
 }

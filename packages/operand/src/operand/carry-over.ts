@@ -2,11 +2,11 @@ import type { ConditionInput, DeepReadonly } from '@slipway/kube';
 import { refKey } from '@slipway/manifests';
 
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
-import type { OperandRun } from './run.ts';
+import type { OperandReading, OperandRun } from './run.ts';
 import { writeStatus } from './status.ts';
 
 /** Members of sets that went before another one took them over. What is not wanted at the promotion is pruned then. */
-export function carryOverOf(run: OperandRun): readonly DeepReadonly<LiveRef>[] {
+export function carryOverOf(run: OperandReading): readonly DeepReadonly<LiveRef>[] {
   return run.operand.status?.carryOver ?? [];
 }
 

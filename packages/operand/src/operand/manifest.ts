@@ -14,7 +14,7 @@ import { checkAccount } from '../account.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { healthRulesOf } from './health-rules.ts';
 import { readKeptManifest } from './kept-manifest.ts';
-import type { Manifest, OperandRun } from './run.ts';
+import type { Manifest, OperandReading, OperandRun } from './run.ts';
 import { installFailed, writeStatus } from './status.ts';
 
 /** What the Operand asks for. `undefined` when it cannot be used; status says why, and nothing on the cluster is touched. */
@@ -23,8 +23,6 @@ export async function calculateManifest(run: OperandRun): Promise<Manifest | und
     checkAccount(run.operand, run.accounts);
     const manifest = (await lastReadyManifest(run)) ?? (await wantedManifest(run));
     run.health = healthRulesOf(run.operand);
-    // Refused here rather than half way: a cycle, a duplicate, a wave that is no number.
-    orderInWaves(manifest.merged as KubeObject[]);
     return manifest;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
@@ -35,17 +33,21 @@ export async function calculateManifest(run: OperandRun): Promise<Manifest | und
   }
 }
 
-async function wantedManifest(run: OperandRun): Promise<Manifest> {
+/** The manifest as the spec and its sources have it. Throws a {@link ManifestError} when it cannot be used. */
+export async function wantedManifest(run: OperandReading): Promise<Manifest> {
   const { spec } = run.operand;
   const external = await readSources(run);
   const steadyState = [...((spec.steadyState ?? []) as KubeObject[]), ...external.objects];
   const postInstall = (spec.postInstall ?? []) as KubeObject[];
   checkMembers('spec.steadyState', steadyState);
   checkMembers('spec.postInstall', postInstall);
+  const merged = mergedManifest(steadyState, postInstall);
+  // Refused here rather than half way: a cycle, a duplicate, a wave that is no number.
+  orderInWaves(merged);
   return {
     steadyState: mergedManifest(steadyState, []),
     postInstall,
-    merged: mergedManifest(steadyState, postInstall),
+    merged,
     sourcesHash: external.hash,
     sourceNamespaces: external.sourceNamespaces,
     rolledBack: false,
@@ -54,11 +56,7 @@ async function wantedManifest(run: OperandRun): Promise<Manifest> {
 
 function checkMembers(field: string, objects: readonly unknown[]): void {
   const problems = objects.flatMap((object, index): ManifestProblem[] =>
-    validateManifest(object).map((problem) => ({
-      source: `${field}[${index}]`,
-      field: problem.field,
-      message: problem.message,
-    })),
+    validateManifest(object).map((problem) => ({ source: `${field}[${index}]`, ...problem })),
   );
   if (problems.length > 0) throw new ManifestError(problems);
 }
@@ -87,7 +85,7 @@ interface ExternalObjects {
   readonly sourceNamespaces: ReadonlyMap<string, string>;
 }
 
-async function readSources(run: OperandRun): Promise<ExternalObjects> {
+async function readSources(run: OperandReading): Promise<ExternalObjects> {
   const sources = run.operand.spec.steadyStateFrom ?? [];
   const sourceNamespaces = new Map<string, string>();
   if (sources.length === 0) return { objects: [], hash: '', sourceNamespaces };

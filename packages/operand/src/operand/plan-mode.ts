@@ -1,9 +1,9 @@
 import { condition, minutes } from '@slipway/kube';
-import { planSet, planText, type InventoryEntry } from '@slipway/manifests';
+import { planText } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
-import { toObjectRef } from '../live-refs.ts';
-import { readRevisions, withOwners } from './revisions.ts';
+import { planOf } from './plan.ts';
+import { readRevisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { writeStatus } from './status.ts';
 
@@ -13,17 +13,7 @@ const shownLines = 100;
 /** Shows in status what applying would do, and does nothing. */
 export async function planOperand(run: OperandRun, manifest: Manifest): Promise<Requeue> {
   const revisions = await readRevisions(run, manifest);
-  const active = revisions.byName.get(revisions.ready);
-  const plan = await planSet({
-    client: run.client,
-    // With the references there are now: new ones would show up as changes of every member.
-    objects: withOwners(manifest.merged, [active]),
-    fieldManager: run.fieldManager,
-    membership: run.membership,
-    adoption: run.operand.spec.adoptionPolicy ?? 'AdoptIfUnowned',
-    inventory: (active?.live ?? []).map((ref): InventoryEntry => toObjectRef(ref)),
-    signal: run.context.signal,
-  });
+  const plan = await planOf(run, manifest, revisions);
   const lines = planText(plan).split('\n');
   await writeStatus(run, {
     plan:

@@ -1,4 +1,3 @@
-import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import {
   failureText,
   leftOver,
@@ -14,6 +13,7 @@ import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { carryOverOf } from './carry-over.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
+import { emptyRefusal, keepReason, maxShare } from './prune-rules.ts';
 import type { Revision, Revisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { activeReady, installed, pruneFailed, writeStatus } from './status.ts';
@@ -54,17 +54,6 @@ export async function promoteSet(
   return 'done';
 }
 
-/** A manifest that has become empty is more often a failed render than a wish: everything goes only when somebody says so. */
-function emptyRefusal(run: OperandRun, revisions: Revisions, old: Revision | undefined): string | undefined {
-  const { spec } = run.operand;
-  if (revisions.refs.length > 0 || spec.allowEmpty === true || spec.prunePolicy === 'Orphan' || isApproved(run))
-    return undefined;
-  const doomed = (old?.ours && !old.terminating ? old.live.length : 0) + carryOverOf(run).length;
-  return doomed > 0
-    ? `the manifest has become empty and would prune all ${doomed} objects; put them back, or set spec.allowEmpty: true`
-    : undefined;
-}
-
 async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'wait' | 'held'> {
   const policy = run.operand.spec.prunePolicy ?? 'Foreground';
   if (old.terminating) return 'wait';
@@ -98,32 +87,6 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
     { propagationPolicy: policy, preconditions: { uid: old.object.metadata.uid! } },
   );
   return 'wait';
-}
-
-function maxShare(run: OperandRun): number {
-  return isApproved(run) ? 1 : (run.operand.spec.maxPrunePercent ?? 100) / 100;
-}
-
-function isApproved(run: OperandRun): boolean {
-  const { annotations, generation } = run.operand.metadata;
-  return annotations?.[names.approvePruneAnnotation] === String(generation);
-}
-
-/**
- * Why an object that left the set stays. One that lost its owners, by hand or with a set that is gone, is known by its field
- * manager; one that anybody else owns stays.
- */
-export function keepReason(
-  run: OperandRun,
-  live: DeepReadonly<KubeObject>,
-  ownSets: ReadonlySet<string | undefined>,
-): string | undefined {
-  const { ownerReferences: owners = [], managedFields = [] } = live.metadata;
-  if (owners.length === 0)
-    return managedFields.some((entry) => entry.manager === run.fieldManager)
-      ? undefined
-      : 'was not made by this Operand';
-  return owners.every(({ uid }) => ownSets.has(uid)) ? undefined : 'has another owner';
 }
 
 /**

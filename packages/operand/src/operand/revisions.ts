@@ -4,7 +4,7 @@ import { mayPrune, refKey, refOf } from '@slipway/manifests';
 import { ClusterActiveOperand } from '../api.ts';
 import { activeOperandName, liveRefs, saltedName, toObjectRef, type LiveRef } from '../live-refs.ts';
 import { memberReferenceTo } from '../set-references.ts';
-import type { Manifest, OperandRun } from './run.ts';
+import type { Manifest, OperandReading } from './run.ts';
 
 /** A ClusterActiveOperand as it is on the server. */
 export interface Revision {
@@ -32,7 +32,7 @@ export interface Revisions {
 }
 
 /** Reads the sets straight from the server: what is decided here deletes objects, a stale cache will not do. */
-export async function readRevisions(run: OperandRun, manifest: Manifest): Promise<Revisions> {
+export async function readRevisions(run: OperandReading, manifest: Manifest): Promise<Revisions> {
   const { operand } = run;
   const created = operand.status?.latestCreatedActiveOperand ?? '';
   const ready = operand.status?.latestReadyActiveOperand ?? '';
@@ -53,7 +53,7 @@ export async function readRevisions(run: OperandRun, manifest: Manifest): Promis
   return { desired, refs, created, ready, byName };
 }
 
-export function toRevision(run: OperandRun, object: DeepReadonly<ClusterActiveOperand>): Revision {
+export function toRevision(run: OperandReading, object: DeepReadonly<ClusterActiveOperand>): Revision {
   const controller = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
   return {
     name: object.metadata.name!,

@@ -8,18 +8,25 @@ import type { MemberKnowledge } from './member-changes.ts';
 import type { OperandMetrics } from './metrics.ts';
 import type { Obstacle } from './obstacles.ts';
 
-/** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
-export interface OperandRun {
-  /** Its client is the operator's own: for Operands, their sets and their status. */
-  readonly context: ReconcileContext;
+/** An Operand and who looks at it: enough to say what it wants and what it has, inside the operator and outside. */
+export interface OperandReading {
+  /** For Operands and their sets. */
+  readonly context: Pick<ReconcileContext, 'client' | 'signal'>;
   /** For everything that is done on behalf of the Operand: acts as its account, if it has one. */
   readonly client: Client;
   /** The account of the Operand and what it refers to were asked for like this. */
   readonly accounts: AccountSettings;
-  /** Replaced by every status write, so that the next one is checked against it. */
-  operand: Operand;
+  readonly operand: Operand;
   readonly fieldManager: string;
   readonly membership: Membership;
+}
+
+/** One reconciliation of one Operand: the object as last read or written, and what the steps share. */
+export interface OperandRun extends OperandReading {
+  /** Its client is the operator's own. */
+  readonly context: ReconcileContext;
+  /** Replaced by every status write, so that the next one is checked against it. */
+  operand: Operand;
   readonly memo: AppliedMemo;
   readonly members: MemberKnowledge;
   /** Everything was in force when the run began. */
