@@ -11,6 +11,7 @@ import { Argument, Command, CommanderError, type Option } from 'commander';
 
 import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
 import { connectCluster } from './connect-command.ts';
+import { helpLayout } from './help-layout.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators } from './operators.ts';
 import {
@@ -103,6 +104,7 @@ class Assembly {
     const program: Command = new Command('slipway')
       .description('Installs platform software on Kubernetes, keeps it right, upgrades it and removes it cleanly.')
       .version(version, '--version', 'print the version')
+      .configureHelp(helpLayout)
       .configureOutput({
         writeOut: (text) => terminal.out(text),
         writeErr: (text) => terminal.err(text),
