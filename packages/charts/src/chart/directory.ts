@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { archiveLimits, withoutMark } from './archive.ts';
 import { ChartError } from './chart-error.ts';
@@ -14,13 +14,15 @@ export async function readDirectory(path: string): Promise<ChartFile[]> {
     const real = await inside(root, folder, prefix);
     if (above.has(real)) throw new ChartError('UnsafeArchive', `the link ${prefix} leads to a folder that holds it`);
     const ancestors = new Set([...above, real]);
-    for (const name of (await readdir(real)).sort()) {
-      const relative = prefix === '' ? name : `${prefix}/${name}`;
-      const target = await inside(root, join(real, name), relative);
-      const info = await stat(target);
+    const entries = await readdir(real, { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const relative = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+      const isLink = entry.isSymbolicLink();
+      const target = isLink ? await inside(root, join(real, entry.name), relative) : join(real, entry.name);
+      const info = isLink ? await stat(target) : entry;
       if (ignore.ignores(relative, info.isDirectory())) continue;
       if (info.isDirectory()) await walk(target, relative, ancestors);
-      else if (info.isFile()) files.push({ name: relative, data: await read(target, relative, info.size) });
+      else if (info.isFile()) files.push({ name: relative, data: await read(target, relative) });
       else
         throw new ChartError(
           'InvalidChart',
@@ -34,10 +36,12 @@ export async function readDirectory(path: string): Promise<ChartFile[]> {
   return files;
 }
 
-async function read(path: string, name: string, size: number): Promise<Uint8Array> {
+async function read(path: string, name: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { size } = await file.stat();
   if (size > archiveLimits.file)
     throw new ChartError('UnsafeArchive', `${name} has more than ${archiveLimits.file} bytes`);
-  return withoutMark(await readFile(path));
+  return withoutMark(await file.readFile());
 }
 
 async function inside(root: string, path: string, name: string): Promise<string> {

@@ -11,7 +11,6 @@ import { dialects, type Dialect } from './dialect.ts';
 import { LookupMemo, type Lookup } from './lookup.ts';
 import { sortManifests, type RenderedHook, type RenderedManifest } from './manifests.ts';
 import { renderTemplates } from './templates.ts';
-import { validateValues } from './schema.ts';
 
 export interface RenderOptions {
   /** The user's values: plain objects, or Go values as `loadValues` and `parseSet` make them. */
@@ -74,7 +73,11 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
   processDependencies(root, given);
   checkKubeVersion(chart, capabilities);
   const values = typed(coalesceValues(root, given), 'common.Values');
-  if (!options.skipSchemaValidation) validateValues(root, values);
+  if (!options.skipSchemaValidation && hasSchema(root)) {
+    // Few charts have one; the validator is large.
+    const { validateValues } = await import('./schema.ts');
+    validateValues(root, values);
+  }
 
   const memo = new LookupMemo(options.lookup);
   let files: Map<string, string>;
@@ -103,6 +106,10 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
 
 function copyOf(values: GoMap): GoMap {
   return fromPlain(values) as GoMap;
+}
+
+function hasSchema(node: ChartNode): boolean {
+  return node.chart.schema !== undefined || node.children.some(hasSchema);
 }
 
 function checkKubeVersion(chart: Chart, capabilities: Capabilities): void {

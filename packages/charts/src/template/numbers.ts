@@ -45,6 +45,9 @@ const integerForms: readonly (readonly [RegExp, number])[] = [
 export function parseInteger(text: string): bigint | undefined {
   const negative = text.startsWith('-');
   const digits = /^[+-]/.test(text) ? text.slice(1) : text;
+  // Most numbers are plain ones, and most texts are none.
+  if (/^[1-9][0-9]*$/.test(digits)) return BigInt(text.replace(/^\+/, ''));
+  if (!/^[0-9]/.test(digits)) return undefined;
   for (const [form, base] of integerForms) {
     if (!form.test(digits)) continue;
     const clean = digits.replaceAll('_', '').replace(/^0[xXbBoO]/, '');

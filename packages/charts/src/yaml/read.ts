@@ -8,7 +8,7 @@ import {
   Schema,
   YAMLException,
 } from 'js-yaml';
-import { bytesToText } from '../go/bytes.ts';
+import { bytesToText, runes } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
@@ -156,9 +156,10 @@ function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: b
 function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: boolean): Schema {
   const never = () => false;
   const kept = (source: string, value: Value) => (keepText ? new PlainScalar(source, value) : value);
-  const scalarTag = (name: string, wanted: readonly string[]) =>
+  const scalarTag = (name: string, wanted: readonly string[], first: string) =>
     defineScalarTag<unknown>(`tag:yaml.org,2002:${name}`, {
       implicit: true,
+      implicitFirstChars: [...runes(first), ...(name === 'null' ? [''] : [])],
       identify: never,
       resolve: (source) => {
         const resolved = resolvePlain(source, dialect);
@@ -216,10 +217,10 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: 
     sequence('tag:yaml.org,2002:seq'),
     mapping('tag:yaml.org,2002:map'),
     merge,
-    scalarTag('null', ['null']),
-    scalarTag('bool', ['bool']),
-    scalarTag('int', ['int']),
-    scalarTag('float', ['float', 'int']),
+    scalarTag('null', ['null'], '~nN'),
+    scalarTag('bool', ['bool'], 'yYnNtTfFoO'),
+    scalarTag('int', ['int'], '+-0123456789'),
+    scalarTag('float', ['float', 'int'], '+-.0123456789'),
     defineScalarTag<unknown>('tag:yaml.org,2002:timestamp', { identify: never, resolve: (source) => source }),
     binary,
     foreign,
