@@ -1,0 +1,143 @@
+import { ConfigMap, type ObjectKey } from '@slipway/kube';
+import {
+  ChannelSource,
+  controller,
+  requeueAfter,
+  type Controller,
+  type ReconcileContext,
+  type Requeue,
+} from '@slipway/runtime';
+
+import { AplOperator } from './gitops/apl-operator.ts';
+import { GitRepository } from './gitops/git-repository.ts';
+import type { GitCredentials } from './git/credentials.ts';
+import { remoteHeads, type GitRemote, type RemoteHeads } from './git/remote-head.ts';
+import { WorkingCopy } from './git/working-copy.ts';
+import { reconcileInstall, retryAfterMs } from './install/installer.ts';
+import { setEnvAndCreateSecrets } from './install/set-env-and-create-secrets.ts';
+import { names } from './names.ts';
+import type { Helmfile } from './platform/helmfile.ts';
+import type { Platform } from './platform/platform.ts';
+import type { RuntimeUpgrade } from './platform/runtime-upgrade.ts';
+import type { PlatformSettings } from './settings.ts';
+import { ValuesLayers } from './values/layers.ts';
+import type { PlatformRoot } from './values/platform-root.ts';
+
+export interface AppPlatformOptions {
+  readonly settings: PlatformSettings;
+  readonly root: PlatformRoot;
+  /** Made for every round: it acts with the client of the round. */
+  readonly helmfile: (context: ReconcileContext, layers: ValuesLayers) => Helmfile;
+  readonly upgrades?: readonly RuntimeUpgrade[];
+  /** How branches are asked for. Default: from the server, without a process. */
+  readonly heads?: (remote: GitRemote) => RemoteHeads;
+}
+
+const operatorEmail = 'pipeline@cluster.local';
+const phases = { installation: 'installation', poll: 'poll', reconcile: 'reconcile' } as const;
+
+/**
+ * The platform as a controller whose keys are the loops: the installation until it is done, then polling and reconciling for ever.
+ * The queue runs each loop once at a time and starts the pause after the work; the lease of the manager keeps other replicas out.
+ */
+export function appPlatformController(options: AppPlatformOptions): Controller & { readonly poll: () => void } {
+  const { settings } = options;
+  const wake = new ChannelSource('platform');
+  const keys = new Set<string>();
+  let attempt = 0;
+  let operator: AplOperator | undefined;
+  const key = (name: string): ObjectKey => ({ namespace: names.operatorNamespace, name });
+  wake.push(key(phases.installation));
+
+  const rounds: Readonly<Record<string, (platform: Platform) => Promise<Requeue | undefined>>> = {
+    async [phases.installation](platform) {
+      attempt += 1;
+      if (!(await reconcileInstall(platform, attempt))) return requeueAfter(retryAfterMs);
+      const credentials = await setEnvAndCreateSecrets(platform);
+      const heads = (options.heads ?? remoteHeads)({ url: settings.repoUrl, credentials });
+      const started = new AplOperator(new GitRepository(platform.repository(credentials), heads));
+      await started.start(platform);
+      operator = started;
+      wake.push(key(phases.reconcile));
+      wake.push(key(phases.poll));
+      return undefined;
+    },
+    async [phases.poll](platform) {
+      await surviving(platform, 'Error during git polling cycle', () => operator!.pollAndApplyGitChanges(platform));
+      return requeueAfter(settings.pollIntervalMs);
+    },
+    async [phases.reconcile](platform) {
+      await surviving(platform, 'Error during reconcile cycle', () => operator!.reconcile(platform));
+      return requeueAfter(settings.reconcileIntervalMs);
+    },
+  };
+
+  const declared = controller({
+    name: 'app-platform',
+    for: ConfigMap,
+    scope: { namespaces: [names.operatorNamespace] },
+    // Its own records: nobody waits for their changes.
+    predicates: [() => false],
+    resyncMs: 0,
+    concurrency: 2,
+    sources: [wake],
+    async reconcile(context, { name }) {
+      const round = rounds[name];
+      if (!round || (name !== phases.installation && !operator)) return undefined;
+      return await round(platformOf(context, options, keys));
+    },
+  });
+  return { ...declared, poll: () => operator && wake.push(key(phases.poll)) };
+}
+
+/** A loop never ends: what failed is logged, and the next round comes all the same. */
+async function surviving({ log, signal }: Platform, failure: string, round: () => Promise<void>): Promise<void> {
+  try {
+    await round();
+  } catch (error) {
+    signal.throwIfAborted();
+    log.error(failure, { error });
+  }
+}
+
+const copies = new WeakMap<AppPlatformOptions, Map<string, WorkingCopy>>();
+
+function platformOf(context: ReconcileContext, options: AppPlatformOptions, keys: Set<string>): Platform {
+  const { settings, root } = options;
+  const directory = settings.envDir;
+  const layers = new ValuesLayers(root, directory);
+  return {
+    settings,
+    root,
+    directory,
+    layers,
+    helmfile: options.helmfile(context, layers),
+    upgrades: options.upgrades ?? [],
+    keys,
+    repository: (credentials) => workingCopy(options, credentials),
+    client: context.client,
+    clock: context.clock,
+    random: context.random,
+    log: context.log,
+    signal: context.signal,
+  };
+}
+
+/** One for each password: who uses the folder waits for whoever does already. */
+function workingCopy(options: AppPlatformOptions, credentials: GitCredentials): WorkingCopy {
+  const { settings } = options;
+  const known = copies.get(options) ?? new Map<string, WorkingCopy>();
+  copies.set(options, known);
+  const id = `${credentials.username}:${credentials.password}`;
+  const copy =
+    known.get(id) ??
+    new WorkingCopy({
+      directory: settings.envDir,
+      remote: { url: settings.repoUrl, credentials },
+      branch: settings.branch,
+      identity: { name: credentials.username, email: operatorEmail },
+      timeoutMs: settings.gitTimeoutMs,
+    });
+  known.set(id, copy);
+  return copy;
+}

@@ -1,0 +1,99 @@
+import { failureText } from '../operator-error.ts';
+import { commit } from '../platform/commit.ts';
+import { migrate } from '../platform/migrate.ts';
+import type { Platform } from '../platform/platform.ts';
+import { ensureTeamGitOpsDirectories } from '../platform/team-directories.ts';
+import { validateValues } from '../platform/validate-values.ts';
+import { writeValues } from '../platform/write-values.ts';
+import { decryptSecrets } from '../secrets/crypt.ts';
+import { type ApplyRecord, type ApplyTrigger, updateApplyState } from '../state/apply-state.ts';
+import { apply } from './apply-all.ts';
+import { applyTeamsOnly } from './apply-teams.ts';
+import type { GitRepository } from './git-repository.ts';
+
+/** The two loops' common ground: one repository, one apply at a time. Which replica may is the lease's business. */
+export class AplOperator {
+  readonly #repository: GitRepository;
+  #isApplying = false;
+
+  constructor(repository: GitRepository) {
+    this.#repository = repository;
+  }
+
+  get isApplying(): boolean {
+    return this.#isApplying;
+  }
+
+  async start(platform: Platform): Promise<void> {
+    await this.#repository.waitTillAvailable(platform);
+    await this.#repository.clone();
+    await this.#repository.waitForCommits(platform);
+  }
+
+  /** A round of the poll loop. It skips when an apply is running: what changed meanwhile is found by the next. */
+  async pollAndApplyGitChanges(platform: Platform): Promise<void> {
+    if (this.#isApplying) {
+      platform.log.debug('[poll] Apply already in progress, skipping');
+      return;
+    }
+    const { hasChangesToApply, applyTeamsOnly: teamsOnly } = await this.#repository.syncAndAnalyzeChanges(platform);
+    if (hasChangesToApply) await this.#runApply(platform, 'poll', teamsOnly);
+  }
+
+  /** A round of the reconcile loop: always everything, after whatever is running. */
+  async reconcile(platform: Platform): Promise<void> {
+    await this.#runApply(platform, 'reconcile', false);
+  }
+
+  /** Runs an apply alone, and never fails: what went wrong is in the state. */
+  async #runApply(platform: Platform, trigger: ApplyTrigger, teamsOnly: boolean): Promise<void> {
+    await this.#repository.copy.exclusive(async () => {
+      this.#isApplying = true;
+      try {
+        await this.#applyProcess(platform, trigger, teamsOnly);
+      } finally {
+        this.#isApplying = false;
+      }
+    });
+  }
+
+  async #applyProcess(platform: Platform, trigger: ApplyTrigger, teamsOnly: boolean): Promise<void> {
+    const { log, signal } = platform;
+    const commitHash = this.#repository.lastRevision;
+    const record = async (change: Pick<ApplyRecord, 'status' | 'errorMessage'>): Promise<void> => {
+      // A state nobody can write keeps no apply from being done.
+      await updateApplyState(platform, { commitHash, trigger, ...change }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        log.error('the state of the apply was not written', { error });
+      });
+    };
+    log.info(`[${trigger}] Starting apply process`, { commitHash, teamsOnly });
+    await record({ status: 'in-progress' });
+    try {
+      await this.#steps(platform, trigger, teamsOnly);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error(`[${trigger}] Apply process failed`, { commitHash, error });
+      await record({ status: 'failed', errorMessage: failureText(error) });
+      return;
+    }
+    await record({ status: 'succeeded' });
+    log.info(`[${trigger}] Apply process completed`, { commitHash });
+  }
+
+  async #steps(platform: Platform, trigger: ApplyTrigger, teamsOnly: boolean): Promise<void> {
+    const { directory, layers } = platform;
+    const { copy } = this.#repository;
+    // Defaults are written over the files: ciphertext must not be taken for values.
+    await decryptSecrets(platform);
+    await writeValues(platform, await layers.values('defaults'));
+    if (trigger === 'poll') {
+      await migrate(platform);
+      await validateValues(platform);
+    } else await decryptSecrets(platform);
+    await ensureTeamGitOpsDirectories(directory);
+    await commit(platform, copy, false);
+    if (teamsOnly) await applyTeamsOnly(platform);
+    else await apply(platform, copy);
+  }
+}

@@ -1,0 +1,106 @@
+import { sleep } from '@slipway/kube';
+
+import { skipMarker } from '../git/commit-and-push.ts';
+import type { RemoteHeads } from '../git/remote-head.ts';
+import type { WorkingCopy } from '../git/working-copy.ts';
+import { step } from '../operator-error.ts';
+import type { Platform } from '../platform/platform.ts';
+
+/** What a poll found. */
+export interface GitChanges {
+  readonly hasChangesToApply: boolean;
+  readonly applyTeamsOnly: boolean;
+}
+
+const nothing: GitChanges = { hasChangesToApply: false, applyTeamsOnly: false };
+const teamPrefixes = ['env/teams/', 'teams/'];
+
+/** The values repository as the loops see it: where it was last, and what has changed since. */
+export class GitRepository {
+  readonly copy: WorkingCopy;
+  readonly #heads: RemoteHeads;
+  #lastRevision = '';
+
+  constructor(copy: WorkingCopy, heads: RemoteHeads) {
+    this.copy = copy;
+    this.#heads = heads;
+  }
+
+  /** The commit that was looked at last; empty before the first. */
+  get lastRevision(): string {
+    return this.#lastRevision;
+  }
+
+  /** Resolves when the server answers for the repository; an empty one will do. */
+  async waitTillAvailable(platform: Platform): Promise<void> {
+    const { clock, settings, log, signal } = platform;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await this.#heads.read(signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (attempt >= settings.retries) throw error;
+        log.info('waiting for the Git repository', { error });
+        await sleep(clock, settings.minTimeoutMs, signal);
+      }
+    }
+  }
+
+  async clone(): Promise<void> {
+    await step('Repository clone failed', () => this.copy.exclusive(() => this.copy.prepare()));
+  }
+
+  /** Resolves when there is a commit, which is the one the loops begin with. */
+  async waitForCommits(platform: Platform): Promise<void> {
+    const { clock, settings, log, signal } = platform;
+    for (let attempt = 0; ; attempt += 1) {
+      if ((await this.#heads.read(signal)).has(this.copy.branch)) break;
+      if (attempt >= settings.retries) throw new Error(`the repository has no branch ${this.copy.branch}; push one`);
+      log.info('waiting for a commit', { branch: this.copy.branch });
+      await sleep(clock, settings.minTimeoutMs, signal);
+    }
+    await this.copy.exclusive(async () => {
+      await this.copy.takeRemote(signal);
+      this.#lastRevision = (await this.copy.revision()) ?? '';
+    });
+  }
+
+  /** Takes over what the server has and says what it means. An unchanged branch costs one request and no process. */
+  async syncAndAnalyzeChanges(platform: Platform): Promise<GitChanges> {
+    const { signal } = platform;
+    return await step('Repository sync and analysis failed', async () => {
+      const head = (await this.#heads.read(signal)).get(this.copy.branch);
+      // A branch that is gone or empty says nothing about what the platform should be.
+      if (head === undefined) throw new Error(`the repository has no branch ${this.copy.branch} any more`);
+      if (head === this.#lastRevision) return nothing;
+      return await this.copy.exclusive(() => this.#analyze(platform));
+    });
+  }
+
+  async #analyze({ log, signal }: Platform): Promise<GitChanges> {
+    const previous = this.#lastRevision;
+    await this.copy.removeIgnored();
+    await this.copy.takeRemote(signal);
+    const revision = (await this.copy.revision()) ?? '';
+    if (revision === previous) return nothing;
+    // Before anything is applied: a commit that cannot be applied is not tried again by every poll.
+    this.#lastRevision = revision;
+    log.info('Repository updated', { from: previous, to: revision });
+    // After a forced push the old commit may be gone from the server, and with it what changed.
+    if (previous === '' || !(await this.copy.has(previous))) return { hasChangesToApply: true, applyTeamsOnly: false };
+    const subjects = await this.copy.subjects(previous, revision);
+    if (subjects.every((subject) => subject.includes(skipMarker))) {
+      log.info(`All new commits contain "${skipMarker}" - skipping apply`);
+      return nothing;
+    }
+    const files = await this.copy.changedFiles(previous, revision);
+    const applyTeamsOnly = isTeamsOnlyChange(files);
+    if (applyTeamsOnly) log.info('All changes are in teams directory - applying teams only');
+    return { hasChangesToApply: true, applyTeamsOnly };
+  }
+}
+
+export function isTeamsOnlyChange(files: readonly string[]): boolean {
+  return files.length > 0 && files.every((file) => teamPrefixes.some((prefix) => file.startsWith(prefix)));
+}

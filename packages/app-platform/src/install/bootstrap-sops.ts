@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Platform } from '../platform/platform.ts';
+import { valueAt } from '../values/tree.ts';
+import { yamlFile } from '../values/yaml-file.ts';
+
+/** Says in `.sops.yaml` for whom secrets are encrypted, and takes the key that opens them. */
+export async function bootstrapSops(platform: Platform): Promise<void> {
+  const { layers, directory, keys, log } = platform;
+  const sops = valueAt(await layers.values('files'), ['kms', 'sops']);
+  const provider = valueAt(sops, ['provider']);
+  if (provider === undefined) {
+    log.warn('no kms.sops.provider: secrets stay in clear text in Git');
+    return;
+  }
+  if (provider !== 'age') throw new Error(`kms.sops.provider: '${String(provider)}' is not supported; use age`);
+  const identity = valueAt(sops, ['age', 'privateKey']);
+  if (typeof identity === 'string' && identity !== '' && !identity.startsWith('ENC')) keys.add(identity);
+  const rule = { path_regex: '^(.*/)?secrets.*.yaml(\\.dec)?$', age: String(valueAt(sops, ['age', 'publicKey'])) };
+  await writeFile(join(directory, '.sops.yaml'), yamlFile({ creation_rules: [rule] }));
+  await writeFile(join(directory, '.gitattributes'), 'secrets.*.yaml diff=sopsdiffer\n');
+}

@@ -1,0 +1,16 @@
+/** What the operator keeps on the cluster, under the names others read it by. */
+export const names = {
+  fieldManager: 'apl-operator',
+  operatorNamespace: 'apl-operator',
+  platformNamespace: 'otomi',
+  adminNamespace: 'keycloak',
+  argoNamespace: 'argocd',
+  installationStatus: 'apl-installation-status',
+  operatorState: 'apl-operator-state',
+  welcome: 'welcome',
+  deploymentStatus: 'deployment-status',
+  gitCredentials: 'gitea-credentials',
+  adminCredentials: 'platform-admin-credentials',
+  passwords: 'deployment-passwords',
+  sopsSecrets: 'apl-sops-secrets',
+} as const;

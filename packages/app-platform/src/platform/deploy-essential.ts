@@ -1,0 +1,32 @@
+import type { KubeObject } from '@slipway/kube';
+import { inParallel, orderInWaves, parseManifests } from '@slipway/manifests';
+
+import { names } from '../names.ts';
+import { initHelmfile } from './helmfile.ts';
+import type { Platform } from './platform.ts';
+
+const atATime = 8;
+
+/** Namespaces, accounts and roles everything else lives in, by server-side apply. */
+export async function deployEssential(
+  platform: Platform,
+  options: { readonly selectors?: readonly string[]; readonly force: boolean },
+): Promise<void> {
+  const { helmfile, signal } = platform;
+  const { selectors } = options;
+  const text = await helmfile.template({ file: initHelmfile, signal, ...(selectors ? { selectors } : {}) });
+  await applyManifests(platform, parseManifests(text, { source: initHelmfile }), options.force);
+}
+
+/** Applies objects in the order their kinds need, without taking fields from others unless `force` says so. */
+export async function applyManifests(
+  { client, signal }: Pick<Platform, 'client' | 'signal'>,
+  objects: readonly KubeObject[],
+  force: boolean,
+): Promise<void> {
+  for (const wave of orderInWaves(objects)) {
+    await inParallel(wave.objects, atATime, async (object) => {
+      await client.apply(object, { fieldManager: names.fieldManager, force, signal });
+    });
+  }
+}

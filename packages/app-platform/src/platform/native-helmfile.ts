@@ -1,0 +1,74 @@
+import { loadHelmfile, manifestText, toPlain, uninstallRelease, upgradeRelease, writeYaml } from '@slipway/charts';
+import type { Client, Clock } from '@slipway/kube';
+
+import type { ValuesLayers } from '../values/layers.ts';
+import type { PlatformRoot } from '../values/platform-root.ts';
+import type { Helmfile, HelmfileSelection } from './helmfile.ts';
+
+export interface NativeHelmfileOptions {
+  readonly root: PlatformRoot;
+  readonly layers: ValuesLayers;
+  readonly client: Client;
+  readonly clock: Clock;
+}
+
+/** As long as a release may take. */
+const releaseTimeoutMs = 1_200_000;
+
+/** The helmfiles of a platform over the values of its repository, in this process. */
+export function nativeHelmfile({ root, layers, client, clock }: NativeHelmfileOptions): Helmfile {
+  const load = async ({ file = 'helmfile.d', selectors = [] }: HelmfileSelection = {}) =>
+    await loadHelmfile({
+      cwd: root.directory,
+      path: file,
+      values: await layers.values('all'),
+      ...(selectors.length > 0 ? { selectors } : {}),
+    });
+  return {
+    list: async (selection) => (await load(selection)).listReleases(),
+
+    async writeValues(selection) {
+      const helmfile = await load(selection);
+      const wanted = helmfile.releases.filter(({ installed, enabled }) => installed && enabled);
+      return new Map(
+        wanted.map((release) => [`${release.namespace}-${release.name}`, writeYaml(helmfile.valuesOf(release))]),
+      );
+    },
+
+    async template(selection) {
+      const helmfile = await load(selection);
+      const texts: string[] = [];
+      for (const release of helmfile.releases) {
+        if (release.installed && release.enabled) texts.push(manifestText(await helmfile.renderRelease(release)));
+      }
+      return texts.join('');
+    },
+
+    async sync({ signal, ...selection }) {
+      const helmfile = await load(selection);
+      const context = { client, clock, ...(signal ? { signal } : {}) };
+      // One after the other, in the order of the files.
+      for (const release of helmfile.releases) {
+        const { name, namespace, installed, enabled } = release;
+        if (!enabled) continue;
+        if (!installed) {
+          await uninstallRelease(context, { name, namespace, ignoreNotFound: true });
+          continue;
+        }
+        await upgradeRelease(context, await helmfile.chartOf(release), {
+          name,
+          namespace,
+          values: toPlain(helmfile.chartValuesOf(release)) as Record<string, unknown>,
+          install: true,
+          createNamespace: true,
+          valuesFrom: 'reuse',
+          wait: true,
+          timeoutMs: releaseTimeoutMs,
+          historyMax: 3,
+          // An attempt that failed half way left objects nobody owns yet.
+          skipCrds: true,
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { usesSops } from '../secrets/crypt.ts';
+import { saveValues } from '../values/save.ts';
+import { secretPathsOf, secretRules } from '../values/secret-paths.ts';
+import type { Tree } from '../values/tree.ts';
+import type { Platform } from './platform.ts';
+
+/** Writes values into the files of the repository; secret ones into files of their own. Gives the files that changed. */
+export async function writeValues({ root, directory }: Platform, tree: Tree): Promise<string[]> {
+  const secretPaths = secretPathsOf(secretRules(await root.schema()), tree);
+  return await saveValues({ directory, tree, secretPaths, encrypted: await usesSops(directory) });
+}

@@ -1,0 +1,96 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { creationRuleFor, decrypt, edit, encrypt, isEncrypted } from '@slipway/sops';
+import type { Clock } from '@slipway/kube';
+
+import { decryptedSuffix, secretPrefix } from '../values/kinds.ts';
+
+export interface CryptOptions {
+  readonly directory: string;
+  readonly keys: ReadonlySet<string>;
+  readonly clock: Clock;
+}
+
+/** Whether the repository says how its secrets are encrypted. Without that they stay as they are. */
+export async function usesSops(directory: string): Promise<boolean> {
+  return (await readText(join(directory, '.sops.yaml'))) !== undefined;
+}
+
+/**
+ * Brings every secret file to what its decrypted twin says. Values that did not change keep their bytes, so that a cycle in which
+ * nothing changed makes no commit.
+ */
+export async function encryptSecrets({ directory, keys, clock }: CryptOptions): Promise<void> {
+  if (!(await usesSops(directory))) return;
+  for (const path of await secretFiles(directory)) {
+    const present = (await readText(path))!;
+    const plain = await readText(path + decryptedSuffix);
+    if (isEncrypted(present, 'yaml')) {
+      if (plain === undefined) continue;
+      const sealed = await edit(present, plain, { format: 'yaml', identities: [...keys], clock });
+      if (sealed.toString('utf8') !== present) await writeFile(path, sealed);
+      continue;
+    }
+    const rule = await creationRuleFor(path, join(directory, '.sops.yaml'));
+    const sealed = await encrypt(plain ?? present, {
+      format: 'yaml',
+      recipients: rule?.recipients ?? [],
+      ...(rule?.rule ? { rule: rule.rule } : {}),
+      clock,
+    });
+    // The twin first: a crash in between leaves the file in clear, which the next run encrypts; nothing is committed before.
+    await writeFile(path + decryptedSuffix, plain ?? present);
+    await writeFile(path, sealed);
+  }
+}
+
+/** Puts a decrypted twin beside every encrypted file, and removes twins of files that are gone. */
+export async function decryptSecrets({ directory, keys }: Omit<CryptOptions, 'clock'>): Promise<void> {
+  if (!(await usesSops(directory))) return;
+  for (const path of await secretFiles(directory)) {
+    const present = (await readText(path))!;
+    if (!isEncrypted(present, 'yaml')) continue;
+    await writeFile(path + decryptedSuffix, await decrypt(present, { format: 'yaml', identities: [...keys] }));
+  }
+  for (const twin of await filesBelow(join(directory, 'env'), isTwin)) {
+    if ((await readText(twin.slice(0, -decryptedSuffix.length))) === undefined) await rm(twin);
+  }
+}
+
+/** Secret files that are not encrypted although they should be. */
+export async function secretsInClear(directory: string): Promise<string[]> {
+  if (!(await usesSops(directory))) return [];
+  const clear: string[] = [];
+  for (const path of await secretFiles(directory)) {
+    const text = (await readText(path))!;
+    if (text !== '' && !isEncrypted(text, 'yaml')) clear.push(path.slice(directory.length + 1));
+  }
+  return clear;
+}
+
+async function secretFiles(directory: string): Promise<string[]> {
+  return await filesBelow(join(directory, 'env'), (name) => name.startsWith(secretPrefix) && name.endsWith('.yaml'));
+}
+
+function isTwin(name: string): boolean {
+  return name.startsWith(secretPrefix) && name.endsWith(`.yaml${decryptedSuffix}`);
+}
+
+async function filesBelow(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await filesBelow(path, wanted)));
+    else if (entry.isFile() && wanted(entry.name)) found.push(path);
+  }
+  return found;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,19 @@
+import type { Client } from '@slipway/kube';
+import { parse, stringify } from 'yaml';
+
+import { names } from '../names.ts';
+import { readSecret, writeSecret } from '../state/records.ts';
+import { isTree, type Tree } from '../values/tree.ts';
+
+const place = { namespace: names.platformNamespace, name: names.passwords };
+
+/** Every secret made so far, as a tree: one YAML text under one key. A crash of the installation comes back to them. */
+export async function storedSecrets(client: Client): Promise<Tree> {
+  const { [names.passwords]: text } = await readSecret(client, place);
+  const content: unknown = text === undefined ? undefined : parse(text);
+  return isTree(content) ? content : {};
+}
+
+export async function storeSecrets(client: Client, secrets: Tree): Promise<void> {
+  await writeSecret(client, place, { [names.passwords]: stringify(secrets, { lineWidth: 0 }) });
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+
+/** Settings of the operator, from the environment variables of the same names in capitals. */
+export interface PlatformSettings {
+  /** Working copy of the values repository. */
+  readonly envDir: string;
+  /** YAML file with the values of the first installation. */
+  readonly valuesInput: string | undefined;
+  readonly pollIntervalMs: number;
+  readonly reconcileIntervalMs: number;
+  readonly gitTimeoutMs: number;
+  /** How often and with which pause a Git server is waited for. */
+  readonly retries: number;
+  readonly minTimeoutMs: number;
+  /** The values repository, without credentials. */
+  readonly repoUrl: string;
+  readonly branch: string;
+  /** Where Argo CD finds the charts. */
+  readonly appsRepoUrl: string;
+  readonly appsRevision: string | undefined;
+  readonly sopsAgeKey: string | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings; a value of the wrong type is refused by name. */
+export function settingsFrom(env: Environment, cwd: string): PlatformSettings {
+  const text = (name: string): string | undefined => env[name] || undefined;
+  const integer = (name: string, usual: number): number => {
+    const given = text(name);
+    if (given === undefined) return usual;
+    if (!/^\d+$/.test(given)) throw new TypeError(`${name}: '${given}' is not a whole number`);
+    return Number(given);
+  };
+  const protocol = text('GIT_PROTOCOL') ?? 'http';
+  const host = text('GIT_URL') ?? 'gitea-http.gitea.svc.cluster.local';
+  const port = text('GIT_PORT') ?? '3000';
+  return {
+    envDir: text('ENV_DIR') ?? join(cwd, 'env'),
+    valuesInput: text('VALUES_INPUT'),
+    pollIntervalMs: integer('POLL_INTERVAL_MS', 30_000),
+    reconcileIntervalMs: integer('RECONCILE_INTERVAL_MS', 300_000),
+    gitTimeoutMs: integer('GIT_OP_TIMEOUT_MS', 10_000),
+    retries: integer('RETRIES', 60),
+    minTimeoutMs: integer('MIN_TIMEOUT', 30_000),
+    repoUrl: `${protocol}://${host}:${port}/${text('GIT_ORG') ?? 'otomi'}/${text('GIT_REPO') ?? 'values'}.git`,
+    branch: 'main',
+    appsRepoUrl: text('APPS_REPO_URL') ?? 'https://github.com/linode/apl-core.git',
+    appsRevision: text('APPS_REVISION'),
+    sopsAgeKey: text('SOPS_AGE_KEY'),
+  };
+}

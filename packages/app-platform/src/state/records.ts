@@ -1,0 +1,58 @@
+import { ConfigMap, Namespace, Secret, type Client } from '@slipway/kube';
+
+import { names } from '../names.ts';
+
+/** Fields of a ConfigMap or Secret of ours; an `undefined` one is not there. */
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export async function readConfigMap(client: Client, place: Place): Promise<Record<string, string>> {
+  return { ...(await client.get(ConfigMap, place))?.data };
+}
+
+/** Server-side apply: a field we no longer give goes, a field somebody else put there stays. */
+export async function writeConfigMap(client: Client, place: Place, fields: Fields): Promise<void> {
+  await ensureNamespace(client, place.namespace);
+  await client.apply(
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...place }, data: given(fields) },
+    { fieldManager: names.fieldManager },
+  );
+}
+
+/** The texts in a Secret. They stay texts: a password of digits is no number. */
+export async function readSecret(client: Client, place: Place): Promise<Record<string, string>> {
+  const data = (await client.get(Secret, place))?.data ?? {};
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
+}
+
+export async function writeSecret(client: Client, place: Place, fields: Fields): Promise<void> {
+  await ensureNamespace(client, place.namespace);
+  const data = Object.fromEntries(
+    Object.entries(given(fields)).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  );
+  await client.apply(
+    { apiVersion: 'v1', kind: 'Secret', metadata: { ...place }, type: 'Opaque', data },
+    { fieldManager: names.fieldManager },
+  );
+}
+
+/** Made when missing and otherwise left alone: the platform's own manifests say what is in it. */
+async function ensureNamespace(client: Client, name: string): Promise<void> {
+  if (await client.get(Namespace, { name })) return;
+  await client.apply(
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    { fieldManager: `${names.fieldManager}-bootstrap` },
+  );
+}
+
+function given(fields: Fields): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
