@@ -12,6 +12,7 @@ export * from './log/logger.ts';
 export * from './cluster/cluster-view.ts';
 export * from './http/health.ts';
 export type { ServerAddress } from './http/http-server.ts';
+export { catchUncaught, UncaughtError } from './manager/last-resort.ts';
 export { metricsAccessRules } from './http/metrics-access.ts';
 export * from './manager/leader-elector.ts';
 export * from './manager/manager.ts';

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
 import { keepProcessLean, startCluster, StorageError, type Cluster } from '@slipway/apiserver';
+import { catchUncaught, createLogger } from '@slipway/runtime';
 import { parse } from 'yaml';
 
 import { DiskNotice, diskProblem } from '../disk-notice.ts';
@@ -40,6 +41,8 @@ export interface StartedCluster {
   readonly kubeconfigFile: string;
   /** Hears of everything that fails; says so when it is the disk. */
   readonly disk: DiskNotice;
+  /** Aborts when something was thrown where nobody could catch it: time to end in order. */
+  readonly uncaught: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -71,12 +74,17 @@ export async function startEmbedded(
     const kubeconfigFile = await placeKubeconfig(terminal, cluster, flags, dataDir);
     // A kubeconfig in the usual place leads nowhere once its cluster is gone.
     const temporary = flags.kubeconfig === undefined && dataDir === undefined;
+    const uncaught = new AbortController();
+    const log = createLogger({ destination: { write: (line) => terminal.err(line) }, clock: terminal.clock });
+    const forget = catchUncaught(log, (error) => uncaught.abort(error));
     return {
       cluster,
       kubeconfigFile,
       disk,
+      uncaught: uncaught.signal,
       async stop() {
         await cluster.stop();
+        forget();
         if (temporary) await rm(kubeconfigFile, { force: true });
       },
     };
@@ -109,7 +117,8 @@ async function serveCluster(terminal: Terminal, flags: ClusterFlags): Promise<vo
     );
     terminal.out(`use it with  export KUBECONFIG=${kubeconfigFile}\n`);
     terminal.out(`             kubectl get namespaces\n`);
-    await aborted(terminal.signal);
+    await aborted(AbortSignal.any([terminal.signal, embedded.uncaught]));
+    embedded.uncaught.throwIfAborted();
   } finally {
     await embedded.stop();
   }

@@ -41,14 +41,15 @@ export const command = slipwayCommand({
   run: async ({ terminal, choice, flags, verbose }) => up(terminal, await choice(), flags, verbose),
 });
 
-async function up(terminal: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
-  const { operators, controllers } = ableToRun(terminal, choice);
-  const view = new LiveView(terminal);
+async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
+  const { operators, controllers } = ableToRun(given, choice);
+  const view = new LiveView(given);
   const say = (line: string) => {
-    if (terminal.interactive) for (const part of fold(line, terminal.columns())) view.log(part);
-    else terminal.out(`${line}\n`);
+    if (given.interactive) for (const part of fold(line, given.columns())) view.log(part);
+    else given.out(`${line}\n`);
   };
-  const embedded = await startEmbedded(terminal, flags, say);
+  const embedded = await startEmbedded(given, flags, say);
+  const terminal = { ...given, signal: AbortSignal.any([given.signal, embedded.uncaught]) };
   const { cluster, disk } = embedded;
   try {
     const client = createClient({ transport: cluster.transport, fieldManager: 'slipway', clock: terminal.clock });
@@ -82,6 +83,7 @@ async function up(terminal: Terminal, choice: OperatorChoice, flags: ClusterFlag
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
     }
+    embedded.uncaught.throwIfAborted();
   } catch (error) {
     throw diskProblem(error) === undefined ? error : storageProblem(error, flags.data);
   } finally {
