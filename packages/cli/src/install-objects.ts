@@ -48,12 +48,17 @@ export function workloadName(operator: Pick<OperatorDescription, 'name'>): strin
  * renders the same.
  */
 export function installObjects(operators: readonly OperatorDescription[], options: InstallOptions): KubeObject[] {
-  const { namespace = defaultNamespace, version } = options;
+  const { namespace = defaultNamespace, version, settingsOf = () => noSettings } = options;
   return [
     namespaceObject(namespace, { ...commonLabels, [versionLabel]: version }),
     ...operators.flatMap((operator) => operator.kinds).map((kind) => toCustomResourceDefinition(kind)),
     ...operators.flatMap((operator) => operator.policies ?? []),
-    ...rbacObjects(operators, { name, namespace, labelsOf: (operator) => labelsOf(operator, version) }),
+    ...rbacObjects(operators, {
+      name,
+      namespace,
+      labelsOf: (operator) => labelsOf(operator, version),
+      asksForToken: (operator) => settingsOf(operator).config['metrics-require-token'] === 'true',
+    }),
     ...operators.flatMap((operator) => workloadObjects(operator, options)),
   ];
 }

@@ -1,5 +1,5 @@
 import type { KubeObject, PolicyRule } from '@slipway/kube';
-import type { OperatorDescription } from '@slipway/runtime';
+import { metricsAccessRules, type OperatorDescription } from '@slipway/runtime';
 
 /** What every manager needs in its own namespace, whichever operator it runs: the lease it leads by. */
 const leaseRules: readonly PolicyRule[] = [
@@ -40,6 +40,8 @@ export interface RbacOptions {
   readonly name?: string;
   /** Where the ServiceAccounts are. Default `slipway-system`. */
   readonly namespace?: string;
+  /** Whether the metrics of an operator ask for a token: its manager then asks the API server whose it is. Default: no. */
+  readonly asksForToken?: (operator: OperatorDescription) => boolean;
   /** On the objects of an operator. Default: `app.kubernetes.io/name: slipway`. */
   readonly labelsOf?: (operator: OperatorDescription) => Readonly<Record<string, string>>;
 }
@@ -49,7 +51,7 @@ const rbac = 'rbac.authorization.k8s.io';
 /** The exact permissions of the chosen operators: for each a ServiceAccount of its own, its roles and their bindings. */
 export function rbacObjects(operators: readonly OperatorDescription[], options: RbacOptions = {}): KubeObject[] {
   const { labelsOf = () => ({ 'app.kubernetes.io/name': 'slipway' }) } = options;
-  const { name = 'slipway', namespace = 'slipway-system' } = options;
+  const { name = 'slipway', namespace = 'slipway-system', asksForToken = () => false } = options;
   return operators.flatMap((operator) => {
     const account = `${name}-${operator.name}`;
     const role = (kind: 'Role' | 'ClusterRole', called: string, rules: readonly PolicyRule[]): KubeObject[] => {
@@ -77,7 +79,10 @@ export function rbacObjects(operators: readonly OperatorDescription[], options: 
         metadata: { name: account, namespace, labels: { ...labelsOf(operator) } },
       },
       ...role('Role', `${account}-manager`, manager.namespace),
-      ...role('ClusterRole', `${account}-manager`, manager.cluster),
+      ...role('ClusterRole', `${account}-manager`, [
+        ...manager.cluster,
+        ...(asksForToken(operator) ? metricsAccessRules : []),
+      ]),
       ...role('ClusterRole', account, operator.permissions),
     ];
   });

@@ -11,6 +11,10 @@ export const runFlags = {
   },
   'health-port': { ...port, summary: 'serve /healthz and /readyz (default: off)' },
   'metrics-port': { ...port, summary: 'serve /metrics (default: off)' },
+  'metrics-require-token': {
+    type: 'boolean',
+    summary: 'answer /metrics only to a bearer token whose owner may get that path',
+  },
   'webhook-service': {
     type: 'string',
     value: 'name',

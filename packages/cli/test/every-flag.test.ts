@@ -99,6 +99,15 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'run --health-port': () => run(/"ports":\{"health":\d+\}/, '--health-port', '0'),
   'run --metrics-port': () => run(/"ports":\{"metrics":\d+\}/, '--metrics-port', '0'),
+  'run --metrics-require-token': async () => {
+    const argv = ['run', '--install-crds', '--kubeconfig', cluster.kubeconfig, '--metrics-port', '0'];
+    const running = new Call([...argv, '--metrics-require-token']);
+    await running.says(/"ports":\{"metrics":\d+\}/);
+    const port = /"ports":\{"metrics":(\d+)\}/.exec(running.err)![1]!;
+    const { status } = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(status).toBe(401);
+    expect(await running.stop()).toBe(0);
+  },
   'run --webhook-service': async () => {
     // Nobody routes to the Service here; that it is registered is what the flag is for.
     await served('--webhook-service', 'there/hooks');
@@ -184,6 +193,8 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'crds --write': async () => expect((await at('crds', '--write', 'written')).out).toMatch(/_operands\.yaml\n/),
   'rbac --namespace': async () => expect((await at('rbac', '--namespace', 'here')).out).toContain('namespace: here\n'),
+  'rbac --metrics-require-token': async () =>
+    expect((await at('rbac', 'operand', '--metrics-require-token')).out).toContain('- tokenreviews\n'),
 };
 
 function operandOf(name: string, finalizers: string[] = []) {

@@ -1,5 +1,5 @@
 import { crdFileName, crdYaml, yamlStream, yamlText, type KubeObject } from '@slipway/kube';
-import type { OperatorDescription } from '@slipway/runtime';
+import { metricsAccessRules, type OperatorDescription } from '@slipway/runtime';
 
 import { defaultNamespace, installObjects, servesWebhooks, settingsFile } from '../src/install-objects.ts';
 import { managerRules } from '../src/permissions.ts';
@@ -13,7 +13,11 @@ export function deployFiles(operators: readonly OperatorDescription[], version: 
   files.set('chart/values.schema.json', `${JSON.stringify(valuesSchema(operators), undefined, 2)}\n`);
   for (const operator of operators) {
     const { namespace, cluster } = managerRules(operator);
-    const known = { rules: operator.permissions, manager: { namespace, cluster }, webhooks: servesWebhooks(operator) };
+    const known = {
+      rules: operator.permissions,
+      manager: { namespace, cluster, metricsToken: metricsAccessRules },
+      webhooks: servesWebhooks(operator),
+    };
     files.set(`chart/files/operators/${operator.name}.yaml`, notice + yamlText(known));
     if (operator.policies?.length)
       files.set(`chart/files/policies/${operator.name}.yaml`, notice + yamlStream(operator.policies));

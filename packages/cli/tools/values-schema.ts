@@ -54,6 +54,7 @@ export function valuesSchema(operators: readonly OperatorDescription[]): object 
       podDisruptionBudget: section({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
       networkPolicy: section({ enabled: flag, metricsFrom: objects, egress: objects }),
       metrics: section({
+        requireToken: flag,
         service: section({ enabled: flag, port: { type: 'integer', minimum: 1, maximum: 65_535 } }),
         serviceMonitor: section({ enabled: flag, interval: text, labels: map }),
       }),

@@ -16,14 +16,21 @@ export const command = slipwayCommand({
       summary: 'namespace of the ServiceAccounts',
       default: defaultNamespace,
     },
+    'metrics-require-token': {
+      type: 'boolean',
+      summary: 'also what slipway run needs with this flag: asking whose a token is',
+    },
   },
   examples: [{ line: 'slipway rbac operand' }],
-  async run({ terminal, choice, variants, flags: { namespace } }) {
+  async run({ terminal, choice, variants, flags }) {
+    const { namespace } = flags;
     const { operators } = await choice();
     const chosen = await Promise.all(operators.map((operator) => varied(operator, variants)));
     // The accounts need it, and a cluster that never saw Slipway lacks it.
     const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    terminal.out(yamlStream([home, ...rbacObjects(chosen, { namespace })]));
+    terminal.out(
+      yamlStream([home, ...rbacObjects(chosen, { namespace, asksForToken: () => flags['metrics-require-token'] })]),
+    );
   },
 });
 

@@ -63,7 +63,7 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
       leaderElection: flags['leader-elect'] && { name: managerName(operators) },
       ...(webhooks ? { webhooks } : {}),
       health: listenOn(flags['health-port']),
-      metrics: listenOn(flags['metrics-port']),
+      metrics: withToken(listenOn(flags['metrics-port']), flags['metrics-require-token']),
       log,
       clock: terminal.clock,
       random: terminal.random,
@@ -94,6 +94,13 @@ function servedWebhooks(
 
 function listenOn(chosen: number | undefined): { port: number } | false {
   return chosen === undefined ? false : { port: chosen };
+}
+
+function withToken(
+  metrics: { port: number } | false,
+  requireToken: boolean,
+): { port: number; requireToken: boolean } | false {
+  return metrics && { ...metrics, requireToken };
 }
 
 async function listening(starting: Promise<Manager>): Promise<Manager> {
