@@ -5,7 +5,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { findOracle } from '@slipway/oracles';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { afterAll, describe, expect, it } from 'vitest';
+import { buildText } from '../src/helmfile/build.ts';
 import { loadHelmfile, writeYaml, type Helmfile } from '../src/index.ts';
+import { templateOutput } from '../src/render/template-output.ts';
 
 /** The real helmfile, which forks the real helm, on a tree that uses every feature we support. */
 const oracle = await findOracle('helmfile');
@@ -38,6 +40,13 @@ async function ours(environment: string, selectors: readonly string[] = []): Pro
   return await loadHelmfile({ cwd: tree, path: 'helmfile.d', env: variables, environment, selectors });
 }
 
+/** helmfile writes the paths of files as it came to them, and where it works on a copy of a chart. */
+function withoutDirectories(text: string): string {
+  return text
+    .replaceAll(/^( *)(#  Source|filepath|- path): .*\/(?=[^/]+$)/gm, '$1$2: ')
+    .replaceAll(/^ *chartPath: .*\n/gm, '');
+}
+
 const selections = [[], ['area=apps'], ['name=db', 'name=plain'], ['tier!=db-tier,area=apps'], ['name=off']];
 
 describe.runIf(missing === undefined)('helmfile and ours', { timeout: 120_000 }, () => {
@@ -66,6 +75,28 @@ describe.runIf(missing === undefined)('helmfile and ours', { timeout: 120_000 },
         ]);
       const theirs = readdirSync(target).map((file) => [file, readFileSync(join(target, file), 'utf8')]);
       expect(Object.fromEntries(mine)).toEqual(Object.fromEntries(theirs));
+    });
+
+    it(`build the same states in environment ${environment}`, async () => {
+      const theirs = helmfile('--environment', environment, 'build');
+      const { states } = await ours(environment);
+      const mine = states.map(({ state, releases }) => buildText(state, releases)).join('');
+      expect(withoutDirectories(mine)).toBe(withoutDirectories(theirs));
+    });
+
+    it(`render the same manifests in environment ${environment}`, async () => {
+      const variants = [
+        { flags: [], options: {} },
+        { flags: ['--include-crds', '--skip-tests'], options: { includeCrds: true, skipTests: true } },
+      ];
+      for (const { flags, options } of variants) {
+        const theirs = helmfile('--environment', environment, 'template', '--skip-deps', ...flags);
+        const loaded = await ours(environment);
+        const mine: string[] = [];
+        for (const release of loaded.plan().filter(({ installed }) => installed))
+          mine.push(`${templateOutput(await loaded.renderRelease(release), options)}\n`);
+        expect(mine.join('')).toBe(theirs);
+      }
     });
   }
 });

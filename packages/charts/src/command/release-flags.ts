@@ -1,6 +1,7 @@
 import { CommandError, type ConnectedCluster, exitCodes, type Terminal } from '@slipway/kube';
 
 import { ChartError } from '../chart/chart-error.ts';
+import { HelmfileError } from '../helmfile/helmfile-error.ts';
 import type { ReleaseContext, ReleaseProgress } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
 
@@ -67,12 +68,12 @@ export function readLabels(texts: readonly string[]): Record<string, string> {
   return labels;
 }
 
-/** Says what is wrong with a chart or a release in the words of the command line. */
+/** Says what is wrong with a chart, a helmfile or a release in the words of the command line. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ChartError || error instanceof ReleaseError) {
+    if (error instanceof ChartError || error instanceof HelmfileError || error instanceof ReleaseError) {
       throw new CommandError(error.message, { hint: error.hint || undefined, cause: error });
     }
     throw error;

@@ -45,10 +45,12 @@ function decodeStruct(value: Value, fields: Fields, place: Place): Spec {
   return spec;
 }
 
-/** Null, false and empty containers ask for nothing. */
+/** Null, false, zero and empty lists ask for nothing. */
 function isUnset(value: Value): boolean {
   const plain = meaningOf(value);
-  return plain === null || plain === false || plain === '' || (Array.isArray(plain) && plain.length === 0);
+  return (
+    plain === null || plain === false || plain === 0n || plain === '' || (Array.isArray(plain) && plain.length === 0)
+  );
 }
 
 function decodeField(value: Value, field: Field, place: Place): Value {
@@ -90,8 +92,8 @@ function decodeField(value: Value, field: Field, place: Place): Value {
           meaningOf(item) === null ? new Map() : decodeStruct(item, field.fields!, at),
         ]),
       );
-    default:
-      return meaningOf(value);
+    case 'refused':
+      return null;
   }
 }
 

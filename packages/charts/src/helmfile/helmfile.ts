@@ -6,10 +6,12 @@ import { utf8Compare } from '../go/bytes.ts';
 import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
 import { renderChart, type RenderedChart, type RenderOptions } from '../render/render.ts';
 import { HelmfileCache } from './cache.ts';
+import type { Spec } from './decode.ts';
 import { emptyEnvironment, type Environment } from './environment.ts';
 import type { ExecProgram } from './functions.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import { StateLoader } from './load-state.ts';
+import { planReleases, type NeedsPolicy } from './plan.ts';
 import { checkUnique, evaluateReleases, type HelmfileRelease } from './release.ts';
 import { chartValues, releaseValues } from './release-values.ts';
 import { Renderer } from './renderer.ts';
@@ -50,10 +52,19 @@ export interface ListedRelease {
   readonly version: string;
 }
 
+/** A state and its releases. */
+export interface LoadedState {
+  readonly state: State;
+  /** What the selectors took. */
+  readonly releases: readonly HelmfileRelease[];
+  /** Everything the state defines. */
+  readonly all: readonly HelmfileRelease[];
+}
+
 /** A tree of states, loaded. */
 export interface Helmfile {
   /** The states, nested ones before those that include them. */
-  readonly states: readonly State[];
+  readonly states: readonly LoadedState[];
   /** What the selectors took, in the order of the states; also those that are not `enabled` or not `installed`. */
   readonly releases: readonly HelmfileRelease[];
   /** `.Values` of the last state: for a single state, what `build` calls `renderedvalues`. */
@@ -65,6 +76,8 @@ export interface Helmfile {
   /** The same as Helm reads them. */
   chartValuesOf(release: HelmfileRelease): GoMap;
   chartOf(release: HelmfileRelease): Promise<Chart>;
+  /** The releases to work on, in order: state by state, what others need first. Without those that are not enabled. */
+  plan(needs?: NeedsPolicy): HelmfileRelease[];
   /** Renders the chart of a release with its values. */
   renderRelease(release: HelmfileRelease, options?: RenderReleaseOptions): Promise<RenderedChart>;
 }
@@ -84,7 +97,7 @@ export async function loadHelmfile(options: LoadHelmfileOptions): Promise<Helmfi
 }
 
 class LoadedHelmfile implements Helmfile {
-  readonly states: readonly State[];
+  readonly states: readonly LoadedState[];
   readonly releases: readonly HelmfileRelease[];
   readonly #renderer: Renderer;
   readonly #charts = new Map<string, Promise<Chart>>();
@@ -93,12 +106,12 @@ class LoadedHelmfile implements Helmfile {
     const visit = new TreeVisit(options);
     visit.visitAll();
     this.states = visit.states;
-    this.releases = visit.releases;
+    this.releases = visit.states.flatMap(({ releases }) => releases);
     this.#renderer = visit.renderer;
   }
 
   get environmentValues(): Readonly<Record<string, unknown>> {
-    return toPlain(this.states.at(-1)!.values) as Record<string, unknown>;
+    return toPlain(this.states.at(-1)!.state.values) as Record<string, unknown>;
   }
 
   listReleases(): ListedRelease[] {
@@ -116,6 +129,16 @@ class LoadedHelmfile implements Helmfile {
         version,
       }))
       .sort((a, b) => utf8Compare(a.namespace, b.namespace) || utf8Compare(a.name, b.name));
+  }
+
+  plan(needs?: NeedsPolicy): HelmfileRelease[] {
+    return this.states.flatMap(({ releases, all }) =>
+      planReleases(
+        releases.filter(({ enabled }) => enabled),
+        all,
+        needs,
+      ),
+    );
   }
 
   valuesOf(release: HelmfileRelease): GoMap {
@@ -166,8 +189,7 @@ class LoadedHelmfile implements Helmfile {
 
 /** The walk through the states: every file of a directory by name, nested states before the state that includes them. */
 class TreeVisit {
-  readonly states: State[] = [];
-  readonly releases: HelmfileRelease[] = [];
+  readonly states: LoadedState[] = [];
   readonly renderer: Renderer;
   readonly #options: LoadHelmfileOptions;
   readonly #files: TreeFiles;
@@ -252,37 +274,52 @@ class TreeVisit {
     }
     this.#visitNested(state, context);
     const takes = parseSelectors(context.selectors);
-    this.states.push(state);
+    const all = evaluateReleases(state, this.renderer);
     // As in helmfile, a selector passes over what is not enabled; without one everything is listed.
-    const taken = evaluateReleases(state, this.renderer).filter(
-      ({ labels, enabled }) => takes(labels) && (enabled || context.selectors.length === 0),
-    );
-    checkUnique(taken);
-    this.releases.push(...taken);
+    const releases = all.filter(({ labels, enabled }) => takes(labels) && (enabled || context.selectors.length === 0));
+    checkUnique(releases);
+    this.states.push({ state, releases, all });
   }
 
   #visitNested(state: State, context: VisitContext): void {
-    const { file, directory } = state;
-    for (const [index, nested] of specsOf(state.spec, 'helmfiles').entries()) {
-      const place = `helmfiles[${index}]`;
-      const path = textOf(nested, 'path');
-      if (path === '') throw new HelmfileError('InvalidState', `${file}: ${place}.path is missing`);
-      if (/:\/\/|::|^git@/.test(path))
-        throw new HelmfileError('Unsupported', `${file}: ${place}.path: ${path}: remote states are not supported`);
+    const expanded = specsOf(state.spec, 'helmfiles').flatMap((nested, index) =>
+      this.#matches(nested, state, `helmfiles[${index}]`).map((path) => ({
+        nested,
+        path,
+        place: `helmfiles[${index}]`,
+      })),
+    );
+    if (expanded.length > 0)
+      state.spec.set(
+        'helmfiles',
+        expanded.map(({ nested, path }) => new Map([...nested, ['path', path]])),
+      );
+    for (const { nested, path, place } of expanded) {
       const own = nested.has('selectors') ? textsOf(nested, 'selectors') : undefined;
       if (own && own.length > 0 && flagOf(nested, 'selectorsInherited'))
-        throw new HelmfileError('InvalidState', `${file}: ${place} has both selectors and selectorsInherited`);
+        throw new HelmfileError('InvalidState', `${state.file}: ${place} has both selectors and selectorsInherited`);
       if (!areCompatible(this.#options.selectors ?? [], own ?? [])) continue;
-      const matches = this.#files.glob(isAbsolute(path) ? path : join(directory, path));
-      if (matches.length === 0)
-        throw new HelmfileError('NotFound', `${file}: ${place}.path: ${path} does not exist in ${directory}`);
-      const selectors = own && !flagOf(nested, 'selectorsInherited') ? own : context.selectors;
-      const overrides = this.#overridesOf(nested, state, place);
-      for (const match of matches) this.#visit(match, { selectors, overrides, including: context.including });
+      this.#visit(path, {
+        selectors: own && !flagOf(nested, 'selectorsInherited') ? own : context.selectors,
+        overrides: this.#overridesOf(nested, state, place),
+        including: context.including,
+      });
     }
   }
 
-  #overridesOf(nested: GoMap, state: State, place: string): Environment | undefined {
+  #matches(nested: Spec, { file, directory, spec }: State, place: string): string[] {
+    const path = textOf(nested, 'path');
+    if (path === '') throw new HelmfileError('InvalidState', `${file}: ${place}.path is missing`);
+    if (/:\/\/|::|^git@/.test(path))
+      throw new HelmfileError('Unsupported', `${file}: ${place}.path: ${path}: remote states are not supported`);
+    const matches = this.#files.glob(isAbsolute(path) ? path : join(directory, path));
+    const handler = textOf(spec, 'missingFileHandler');
+    if (matches.length === 0 && (handler === '' || handler === 'Error'))
+      throw new HelmfileError('NotFound', `${file}: ${place}.path: ${path} does not exist in ${directory}`);
+    return matches;
+  }
+
+  #overridesOf(nested: Spec, state: State, place: string): Environment | undefined {
     const entries = listOf(nested, 'values');
     if (entries.length === 0) return undefined;
     const name = this.#options.environment ?? 'default';

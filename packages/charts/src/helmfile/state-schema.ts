@@ -5,7 +5,7 @@
 export interface Field {
   /**
    * `values` is a list of paths and inline maps, `struct` one group of keys, `structs` a list of them, `named` a map of
-   * them, `any` kept as it was written.
+   * them.
    */
   readonly type:
     | 'string'
@@ -14,15 +14,14 @@ export interface Field {
     | 'strings'
     | 'labels'
     | 'values'
-    | 'any'
     | 'refused'
     | 'struct'
     | 'structs'
     | 'named';
   /** The keys of a struct, of each of `structs`, of each of `named`. */
   readonly fields?: Fields;
-  /** `build` writes it even when it is not set. */
-  readonly always?: boolean;
+  /** What `build` writes when it is not set. */
+  readonly otherwise?: false | 0 | '' | 'empty list' | 'empty mapping';
   /** What may be written instead of a struct: a text that stands for this key. */
   readonly short?: string;
 }
@@ -31,14 +30,27 @@ export type Fields = Readonly<Record<string, Field>>;
 
 const text: Field = { type: 'string' };
 const flag: Field = { type: 'bool' };
-const shownFlag: Field = { type: 'bool', always: true };
+const shownFlag: Field = { type: 'bool', otherwise: false };
 const integer: Field = { type: 'int' };
-const shownInteger: Field = { type: 'int', always: true };
+const shownInteger: Field = { type: 'int', otherwise: 0 };
 const texts: Field = { type: 'strings' };
 const labels: Field = { type: 'labels' };
 const values: Field = { type: 'values' };
 const refused: Field = { type: 'refused' };
-const anything: Field = { type: 'any' };
+const refusedFlag: Field = { type: 'refused', otherwise: false };
+const refusedInteger: Field = { type: 'refused', otherwise: 0 };
+
+const hooks: Field = {
+  type: 'structs',
+  fields: {
+    name: { type: 'string', otherwise: '' },
+    events: { type: 'strings', otherwise: 'empty list' },
+    command: { type: 'string', otherwise: '' },
+    kubectlApply: labels,
+    args: { type: 'strings', otherwise: 'empty list' },
+    showlogs: shownFlag,
+  },
+};
 
 const helmDefaults: Fields = {
   kubeContext: text,
@@ -46,17 +58,17 @@ const helmDefaults: Fields = {
   diffArgs: refused,
   syncArgs: refused,
   templateArgs: refused,
-  verify: shownFlag,
+  verify: refusedFlag,
   keyring: refused,
-  enableDNS: shownFlag,
+  enableDNS: refusedFlag,
   skipSchemaValidation: flag,
-  devel: shownFlag,
+  devel: refusedFlag,
   wait: shownFlag,
-  waitRetries: shownInteger,
+  waitRetries: refusedInteger,
   waitForJobs: shownFlag,
   timeout: shownInteger,
-  recreatePods: shownFlag,
-  force: shownFlag,
+  recreatePods: refusedFlag,
+  force: refusedFlag,
   atomic: shownFlag,
   rollbackOnFailure: shownFlag,
   cleanupOnFail: flag,
@@ -86,9 +98,9 @@ const helmDefaults: Fields = {
 };
 
 /** `hooks` run programs: a template may carry them, a release that has them is refused. */
-const releaseKeys = (hooks: Field): Fields => ({
+const releaseKeys = (ofHooks: Field): Fields => ({
   chart: text,
-  chartPath: text,
+  chartPath: refused,
   directory: refused,
   version: text,
   verify: refused,
@@ -117,7 +129,7 @@ const releaseKeys = (hooks: Field): Fields => ({
   missingFileHandler: text,
   missingFileHandlerConfig: refused,
   needs: texts,
-  hooks,
+  hooks: ofHooks,
   unitTests: refused,
   name: text,
   description: text,
@@ -178,8 +190,8 @@ const releaseKeys = (hooks: Field): Fields => ({
 export const releaseFields = releaseKeys(refused);
 
 export const stateFields: Fields = {
-  helmBinary: text,
-  kustomizeBinary: text,
+  helmBinary: refused,
+  kustomizeBinary: refused,
   values,
   environments: {
     type: 'named',
@@ -193,7 +205,7 @@ export const stateFields: Fields = {
     },
   },
   bases: texts,
-  helmDefaults: { type: 'struct', fields: helmDefaults, always: true },
+  helmDefaults: { type: 'struct', fields: helmDefaults },
   helmfiles: {
     type: 'structs',
     short: 'path',
@@ -209,7 +221,7 @@ export const stateFields: Fields = {
   apiVersions: texts,
   kubeVersion: text,
   hooks: refused,
-  templates: { type: 'named', fields: releaseKeys(anything), always: true },
+  templates: { type: 'named', fields: releaseKeys(hooks), otherwise: 'empty mapping' },
   defaultInherit: refused,
   missingFileHandler: text,
   missingFileHandlerConfig: refused,

@@ -10,6 +10,8 @@ export interface WriteYamlOptions {
   dialect?: YamlDialect;
   /** Columns per level. Default 2. */
   indent?: number;
+  /** Keys stay in the order of the map instead of go-yaml's, as a struct's do. Default false. */
+  keepOrder?: boolean;
 }
 
 /** A value YAML cannot hold. */
@@ -24,7 +26,7 @@ const longestSimpleKey = 128;
  * indented under a mapping (v2). Ends with a line break.
  */
 export function writeYaml(value: Value, options: WriteYamlOptions = {}): string {
-  const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2);
+  const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2, options.keepOrder ?? false);
   writer.document(value);
   // A literal block that keeps its line breaks ends with one already.
   return writer.text.endsWith('\n') ? writer.text : `${writer.text}\n`;
@@ -34,10 +36,12 @@ class Writer {
   text = '';
   readonly #dialect: YamlDialect;
   readonly #step: number;
+  readonly #keepOrder: boolean;
   readonly #width: number;
 
-  constructor(dialect: YamlDialect, step: number) {
+  constructor(dialect: YamlDialect, step: number, keepOrder: boolean) {
     this.#dialect = dialect;
+    this.#keepOrder = keepOrder;
     this.#step = step;
     this.#width = dialect === 'v2' ? 80 : Infinity;
   }
@@ -57,7 +61,7 @@ class Writer {
 
   #mapping(map: GoMap, indent: number, depth: number): void {
     let first = true;
-    for (const key of naturalOrder(map.keys())) {
+    for (const key of this.#keepOrder ? map.keys() : naturalOrder(map.keys())) {
       if (!first) this.#line(indent);
       first = false;
       const value = toData(map.get(key));

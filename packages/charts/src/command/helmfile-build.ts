@@ -1,0 +1,15 @@
+import { defineCommand } from '@slipway/kube';
+
+import { buildText } from '../helmfile/build.ts';
+import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
+import { explained } from './release-flags.ts';
+
+/** `slipway helmfile build`. */
+export const helmfileBuildCommand = defineCommand({
+  flags: helmfileFlags,
+  examples: [{ line: 'slipway helmfile build -f helmfile.d/10-shop.yaml.gotmpl' }],
+  async run({ terminal, flags }) {
+    const helmfile = await explained(async () => await loadFromFlags(terminal, flags));
+    for (const { state, releases } of helmfile.states) terminal.out(buildText(state, releases));
+  },
+});

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube';
+
+import { bytesToText } from '../go/bytes.ts';
+import { toPlain } from '../go/values.ts';
+import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
+import type { NeedsPolicy } from '../helmfile/plan.ts';
+import { collectValues } from '../values/value-options.ts';
+
+/** Which states and which releases: flags of every helmfile command. */
+export const helmfileFlags = {
+  file: {
+    type: 'string',
+    short: 'f',
+    value: 'path',
+    summary: 'a state file or a directory of them; else helmfile.yaml, helmfile.yaml.gotmpl or helmfile.d',
+  },
+  environment: { type: 'string', short: 'e', value: 'name', summary: 'the environment', default: 'default' },
+  selector: {
+    type: 'string',
+    short: 'l',
+    repeated: true,
+    value: 'labels',
+    summary: 'only releases with these labels (a=b,c!=d); several: one of them is enough',
+    perCall: true,
+  },
+  'state-values-file': {
+    type: 'string',
+    repeated: true,
+    value: 'file',
+    summary: "values over the environment's, in a YAML file",
+    perCall: true,
+  },
+  'state-values-set': {
+    type: 'string',
+    repeated: true,
+    value: 'key=value',
+    summary: 'the same on the command line',
+    perCall: true,
+  },
+} as const;
+
+/** What becomes of releases that others need and no selector takes. */
+export const needsFlags = {
+  'include-needs': { type: 'boolean', summary: 'take releases that the selected ones need, too', perCall: true },
+  'skip-needs': { type: 'boolean', summary: 'leave them as they are', perCall: true },
+} as const;
+
+export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
+  if (flags['include-needs'] && flags['skip-needs'])
+    throw new CommandError('--include-needs and --skip-needs cannot be used together', { exitCode: exitCodes.usage });
+  if (flags['include-needs']) return 'include';
+  return flags['skip-needs'] ? 'skip' : 'require';
+}
+
+/** Loads what the flags name. Templates may not run programs. */
+export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
+  const files = flags['state-values-file'];
+  const set = flags['state-values-set'];
+  const values = await collectValues({ files, set }, async (path) => {
+    try {
+      return bytesToText(await readFile(resolve(terminal.cwd, path)));
+    } catch (cause) {
+      throw new CommandError(`cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+    }
+  });
+  return await loadHelmfile({
+    cwd: terminal.cwd,
+    ...(flags.file === undefined ? {} : { path: flags.file }),
+    environment: flags.environment,
+    selectors: flags.selector,
+    env: terminal.env,
+    ...(values.size > 0 ? { values: toPlain(values) as Record<string, unknown> } : {}),
+    functions: { clock: terminal.clock, random: terminal.random },
+  });
+}

@@ -1,0 +1,20 @@
+import { defineCommand, outputFlag } from '@slipway/kube';
+
+import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
+import { explained } from './release-flags.ts';
+import { rowsText } from './release-text.ts';
+
+/** `slipway helmfile list`. */
+export const helmfileListCommand = defineCommand({
+  flags: {
+    ...helmfileFlags,
+    output: outputFlag,
+  },
+  examples: [{ line: 'slipway helmfile list -f helmfile.d -l app=core --output json' }],
+  async run({ terminal, flags }) {
+    const helmfile = await explained(async () => await loadFromFlags(terminal, flags));
+    const rows = helmfile.listReleases().map((release) => ({ ...release }));
+    const headings = ['NAME', 'NAMESPACE', 'ENABLED', 'INSTALLED', 'LABELS', 'CHART', 'VERSION'];
+    terminal.out(rowsText(rows, headings, flags.output));
+  },
+});

@@ -1,0 +1,36 @@
+import { defineCommand } from '@slipway/kube';
+
+import { templateOutput } from '../render/template-output.ts';
+import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
+import { explained } from './release-flags.ts';
+
+/** `slipway helmfile template`. */
+export const helmfileTemplateCommand = defineCommand({
+  flags: {
+    ...helmfileFlags,
+    ...needsFlags,
+    'include-crds': { type: 'boolean', summary: 'print the files under crds/, too' },
+    'skip-tests': { type: 'boolean', summary: 'leave out hooks that are tests' },
+    'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
+  },
+  examples: [{ line: 'slipway helmfile template -l app=core --include-crds' }],
+  async run({ terminal, flags }) {
+    await explained(async () => {
+      const helmfile = await loadFromFlags(terminal, flags);
+      const kubeVersion = flags['kube-version'];
+      for (const release of helmfile.plan(needsPolicy(flags))) {
+        if (!release.installed) continue;
+        const rendered = await helmfile.renderRelease(release, {
+          ...(kubeVersion === undefined ? {} : { capabilities: { kubeVersion } }),
+          clock: terminal.clock,
+          random: terminal.random,
+        });
+        const text = templateOutput(rendered, {
+          includeCrds: flags['include-crds'],
+          skipTests: flags['skip-tests'],
+        });
+        terminal.out(`${text}\n`);
+      }
+    });
+  },
+});

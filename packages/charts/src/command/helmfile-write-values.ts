@@ -1,0 +1,47 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CommandError, defineCommand } from '@slipway/kube';
+
+import { textToBytes } from '../go/bytes.ts';
+import { outputFile } from '../helmfile/output-file.ts';
+import { writeYaml } from '../yaml/write.ts';
+import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
+import { explained } from './release-flags.ts';
+
+/** `slipway helmfile write-values`. */
+export const helmfileWriteValuesCommand = defineCommand({
+  flags: {
+    ...helmfileFlags,
+    'output-file-template': {
+      type: 'string',
+      value: 'template',
+      summary: 'where each file goes, made of .Release, .State and .Environment',
+    },
+  },
+  examples: [
+    {
+      line: "slipway helmfile write-values --output-file-template 'values/{{ .Release.Namespace }}-{{ .Release.Name }}.yaml'",
+    },
+  ],
+  async run({ terminal, flags }) {
+    await explained(async () => {
+      const helmfile = await loadFromFlags(terminal, flags);
+      for (const release of helmfile.releases) {
+        if (!release.installed || !release.enabled) continue;
+        const file = outputFile(release, terminal.cwd, flags['output-file-template']);
+        terminal.err(`writing ${file}\n`);
+        await writeValues(file, writeYaml(helmfile.valuesOf(release), { dialect: 'v3' }));
+      }
+    });
+  },
+});
+
+/** Values may hold secrets: only their owner reads them. */
+async function writeValues(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, textToBytes(text), { mode: 0o600 });
+  } catch (cause) {
+    throw new CommandError(`cannot write ${file}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+  }
+}
