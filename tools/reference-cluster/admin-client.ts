@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { join } from 'node:path';
 
 export interface AdminCredentials {
   url: string;
@@ -38,6 +40,17 @@ export interface WatchEvent<T> {
 export class AdminClient implements Disposable {
   readonly #credentials: AdminCredentials;
   readonly #agent: Agent;
+
+  /** With the files that `start-reference-cluster.ts` writes. */
+  static async fromFolder(url: string, dir: string): Promise<AdminClient> {
+    const read = (name: string) => readFile(join(dir, name), 'utf8');
+    return new AdminClient({
+      url,
+      ca: await read('ca.crt'),
+      adminCert: await read('admin.crt'),
+      adminKey: await read('admin.key'),
+    });
+  }
 
   constructor(credentials: AdminCredentials) {
     this.#credentials = credentials;

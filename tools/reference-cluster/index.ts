@@ -5,7 +5,10 @@ export {
   type ReferenceBinaries,
 } from './build.ts';
 export type { ComponentName } from './components.ts';
+export type { ImageTable, ProcessImage } from './process-node/images.ts';
+export { processNodeProblem } from './process-node/pod-network.ts';
 export {
+  type ProcessNodeOptions,
   type ReferenceCluster,
   type ReferenceClusterOptions,
   ReferenceClusterUnavailable,

@@ -16,11 +16,15 @@ while read -r line; do
   pids=$line
 done
 [ -n "$pids" ] && kill -9 $pids 2>/dev/null
-/bin/rm -rf "$1"
+directory=$1
+shift
+[ $# -gt 0 ] && "$@"
+/bin/rm -rf "$directory"
 `;
 
-export function startOrphanGuard(directory: string): OrphanGuard {
-  const guard = spawn('/bin/sh', ['-c', script, 'orphan-guard', directory], {
+/** `lastly` is a command to run when the processes are gone. */
+export function startOrphanGuard(directory: string, lastly: readonly string[] = []): OrphanGuard {
+  const guard = spawn('/bin/sh', ['-c', script, 'orphan-guard', directory, ...lastly], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

@@ -9,7 +9,14 @@ it('keeps etcd on loopback and off the disk', () => {
 });
 
 describe('kube-apiserver', () => {
-  const settings = { port: 3, etcdUrl: 'http://127.0.0.1:1', dir: '/d', serviceAccountAdmission: false, extra: [] };
+  const settings = {
+    port: 3,
+    etcdUrl: 'http://127.0.0.1:1',
+    dir: '/d',
+    serviceAccountAdmission: false,
+    endpointRouting: false,
+    extra: [],
+  };
 
   it('listens on loopback with RBAC, and advertises an address that is none', () => {
     const args = apiServerArguments(settings);
@@ -23,6 +30,12 @@ describe('kube-apiserver', () => {
     const off = '--disable-admission-plugins=ServiceAccount';
     expect(apiServerArguments(settings)).toContain(off);
     expect(apiServerArguments({ ...settings, serviceAccountAdmission: true })).not.toContain(off);
+  });
+
+  it('calls webhooks at the endpoints of their Service where pods have addresses', () => {
+    const routing = '--enable-aggregator-routing=true';
+    expect(apiServerArguments(settings)).not.toContain(routing);
+    expect(apiServerArguments({ ...settings, endpointRouting: true })).toContain(routing);
   });
 
   it('lets the flags of the caller come last, where they win', () => {

@@ -29,6 +29,8 @@ export interface ApiServerSettings {
   /** Folder with the files that `start-reference-cluster.ts` writes. */
   dir: string;
   serviceAccountAdmission: boolean;
+  /** Call webhooks at the endpoints of their Service: nobody here gives cluster addresses a meaning. */
+  endpointRouting: boolean;
   /** Appended, so that they win over what is set here. */
   extra: readonly string[];
 }
@@ -38,6 +40,7 @@ export function apiServerArguments({
   etcdUrl,
   dir,
   serviceAccountAdmission,
+  endpointRouting,
   extra,
 }: ApiServerSettings): string[] {
   return [
@@ -59,6 +62,7 @@ export function apiServerArguments({
     '--allow-privileged=true',
     // Without a controller that creates the default ServiceAccounts, this plugin would refuse every pod.
     ...(serviceAccountAdmission ? [] : ['--disable-admission-plugins=ServiceAccount']),
+    ...(endpointRouting ? ['--enable-aggregator-routing=true'] : []),
     ...extra,
   ];
 }

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,10 @@ import { createCertificateAuthority, createServiceAccountKeys } from './certific
 import { type Child, startChild, tailOfLog } from './child.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
 import { startOrphanGuard } from './orphan-guard.ts';
+import type { BackOffLimits } from './process-node/back-off.ts';
+import type { ImageTable } from './process-node/images.ts';
+import { claimPodNetwork, networkRemoval, processNodeProblem } from './process-node/pod-network.ts';
+import type { ProcessNodeSettings } from './process-node/process-node.ts';
 import {
   apiServerArguments,
   controllerManagerArguments,
@@ -23,7 +28,9 @@ export interface ReferenceClusterOptions {
   controllers?: boolean;
   /** How many made-up nodes run pods. More than 0 needs `controllers` to be of use for Deployments. Default 0. */
   simulateNodes?: number;
-  /** Admission plugin that gives pods their ServiceAccount; needs `controllers`. Default false, as in envtest. */
+  /** A node that runs containers as processes of this machine, instead of made-up ones; needs `controllers` and root. */
+  processNode?: ProcessNodeOptions;
+  /** Admission plugin that gives pods their ServiceAccount; needs `controllers`. Default false, as in envtest; true with `processNode`. */
   serviceAccountAdmission?: boolean;
   /** More flags for kube-apiserver; they win over the usual ones. */
   apiServerArgs?: readonly string[];
@@ -35,6 +42,13 @@ export interface ReferenceClusterOptions {
   log?: (line: string) => void;
   /** Binaries found before. Default: `ensureReferenceBinaries()`, which builds what is missing. */
   binaries?: ReferenceBinaries;
+}
+
+export interface ProcessNodeOptions {
+  /** What the node knows to run. A pod with another image waits with ErrImagePull. */
+  images: ImageTable;
+  /** Waits before restarts. Default: a kubelet's. */
+  backOff?: BackOffLimits;
 }
 
 export interface ReferenceCluster extends AsyncDisposable {
@@ -56,7 +70,9 @@ export interface ReferenceCluster extends AsyncDisposable {
   readonly pids: Readonly<Record<string, number>>;
   /** Folder of certificates, logs and etcd's data; gone after `stop`. */
   readonly dir: string;
-  /** The last lines of every process's log. */
+  /** The machine as its pods see it, with `processNode`: listen here for what they shall reach. */
+  readonly hostAddress?: string;
+  /** The last lines of every process's log, containers included. */
   logs(lines?: number): Promise<string>;
   /** Ends every process and removes the folder. Calling it again does nothing. */
   stop(): Promise<void>;
@@ -77,6 +93,10 @@ export async function startReferenceCluster(options: ReferenceClusterOptions = {
   const binaries = options.binaries ?? (await findBinaries(options));
   if (options.controllers && !binaries.kubeControllerManager) {
     throw new Error(`controllers: true needs kube-controller-manager, which ${binaries.dir} does not hold`);
+  }
+  if (options.processNode) {
+    const problem = options.simulateNodes ? 'made-up nodes would take its pods' : processNodeProblem();
+    if (problem) throw new Error(`processNode is not possible: ${problem}`);
   }
   for (let attempt = 1; ; attempt++) {
     try {
@@ -104,11 +124,14 @@ async function startOnFreePorts(
   const deadline = AbortSignal.timeout(options.startTimeoutMs ?? 90_000);
   const startedAt = performance.now();
   const dir = await mkdtemp(join(tmpdir(), 'slipway-reference-'));
-  const guard = startOrphanGuard(dir);
+  const network = options.processNode ? await claimPodNetwork() : undefined;
+  const removal = network && networkRemoval(network);
+  const guard = startOrphanGuard(dir, removal);
   const children: Child[] = [];
 
   const onExit = () => {
     for (const child of children) child.kill('SIGKILL');
+    if (removal) spawnSync(removal[0], removal.slice(1));
     rmSync(dir, { recursive: true, force: true });
   };
   process.once('exit', onExit);
@@ -118,6 +141,7 @@ async function startOnFreePorts(
   async function stopEverything(): Promise<void> {
     // The storage goes last: an API server without it waits for it until it is killed.
     for (const child of children.toReversed()) await child.stop(stopGraceMs);
+    if (removal) spawnSync(removal[0], removal.slice(1));
     await rm(dir, { recursive: true, force: true });
     process.off('exit', onExit);
     guard.dismiss();
@@ -140,7 +164,7 @@ async function startOnFreePorts(
       etcdArguments({ dataDir: join(dir, 'etcd'), clientUrl: etcdUrl, peerUrl: `http://127.0.0.1:${peerPort}` }),
     );
 
-    const credentials = await writeCredentials(dir, url);
+    const credentials = await writeCredentials(dir, url, network ? [network.hostAddress] : []);
     const apiServer = await start(
       'kube-apiserver',
       binaries.kubeApiserver,
@@ -148,7 +172,8 @@ async function startOnFreePorts(
         port: port!,
         etcdUrl,
         dir,
-        serviceAccountAdmission: options.serviceAccountAdmission ?? false,
+        serviceAccountAdmission: options.serviceAccountAdmission ?? network !== undefined,
+        endpointRouting: network !== undefined,
         extra: options.apiServerArgs ?? [],
       }),
     );
@@ -161,13 +186,20 @@ async function startOnFreePorts(
       const simulator = await start('node-simulator', process.execPath, [script, url, dir, `${options.simulateNodes}`]);
       await until(nodesReady(admin, options.simulateNodes), 'the simulated nodes', [apiServer, simulator], deadline);
     }
+    if (options.processNode && network) {
+      const { images, backOff } = options.processNode;
+      const settings: ProcessNodeSettings = { url, dir, networkIndex: network.index, images, backOff };
+      const script = join(import.meta.dirname, 'process-node', 'process-node.ts');
+      const node = await start('process-node', process.execPath, [script, JSON.stringify(settings)]);
+      await until(nodesReady(admin, 1), 'the node', [apiServer, node], deadline);
+    }
     if (options.controllers) {
       const controllerManager = await start(
         'kube-controller-manager',
         binaries.kubeControllerManager!,
         controllerManagerArguments({
           dir,
-          simulatedNodes: (options.simulateNodes ?? 0) > 0,
+          simulatedNodes: (options.simulateNodes ?? 0) > 0 || network !== undefined,
           extra: options.controllerManagerArgs ?? [],
         }),
       );
@@ -181,8 +213,9 @@ async function startOnFreePorts(
       ...credentials,
       binaries,
       dir,
+      ...(network ? { hostAddress: network.hostAddress } : {}),
       pids: Object.fromEntries(children.map(({ name, pid }) => [name, pid])),
-      logs: async (lines) => await joinedLogs(children, lines),
+      logs: async (lines) => await joinedLogs([...children, ...(await containerLogs(dir))], lines),
       stop,
       [Symbol.asyncDispose]: stop,
     };
@@ -196,7 +229,7 @@ async function startOnFreePorts(
 
 type Credentials = Pick<ReferenceCluster, 'ca' | 'adminCert' | 'adminKey' | 'token' | 'kubeconfig' | 'kubeconfigPath'>;
 
-async function writeCredentials(dir: string, url: string): Promise<Credentials> {
+async function writeCredentials(dir: string, url: string, addresses: readonly string[]): Promise<Credentials> {
   const authority = await createCertificateAuthority('slipway-reference');
   const ca = authority.certificate;
   const serving = await authority.issue({
@@ -208,7 +241,7 @@ async function writeCredentials(dir: string, url: string): Promise<Credentials> 
       'kubernetes.default.svc',
       'kubernetes.default.svc.cluster.local',
     ],
-    ipAddresses: ['127.0.0.1', '::1', kubernetesServiceAddress],
+    ipAddresses: ['127.0.0.1', '::1', kubernetesServiceAddress, ...addresses],
   });
   const admin = await authority.issue({ commonName: 'kubernetes-admin', organizations: ['system:masters'] });
   const controllerManager = await authority.issue({ commonName: 'system:kube-controller-manager' });
@@ -287,7 +320,16 @@ async function until(
   throw new Error(`waited too long for ${what}${last && ` (${last})`}`);
 }
 
-async function joinedLogs(children: readonly Child[], lines?: number): Promise<string> {
+/** Of containers that ran as processes, by the names of their files. */
+async function containerLogs(dir: string): Promise<{ name: string; logFile: string }[]> {
+  const folder = join(dir, 'pods');
+  const files = await readdir(folder).catch(() => []);
+  return files
+    .filter((file) => file.endsWith('.log'))
+    .map((file) => ({ name: file.replace(/\.log$/, ''), logFile: join(folder, file) }));
+}
+
+async function joinedLogs(children: readonly Pick<Child, 'name' | 'logFile'>[], lines?: number): Promise<string> {
   const tails = await Promise.all(children.map(async (child) => `--- ${child.name}\n${await tailOfLog(child, lines)}`));
   return tails.join('\n');
 }
