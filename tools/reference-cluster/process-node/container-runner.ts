@@ -91,11 +91,11 @@ export class ContainerRunner {
   }
 
   async #runOnce(prepared: ContainerProcessOptions): Promise<number> {
-    const { container, onProcess } = this.#options;
+    const { container } = this.#options;
     const startedAt = new Date();
     const running = await ContainerProcess.start(prepared);
     this.#process = running;
-    onProcess(running.pid, true);
+    this.#options.onProcess(running.pid, true);
     this.#change({
       state: { running: { startedAt: timestamp(startedAt) } },
       started: !container.startupProbe,
@@ -108,7 +108,7 @@ export class ContainerRunner {
     ended.abort();
     await probing;
     this.#process = undefined;
-    onProcess(running.pid, false);
+    this.#options.onProcess(running.pid, false);
     const finishedAt = new Date();
     const terminated = {
       exitCode,
