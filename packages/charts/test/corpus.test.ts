@@ -156,13 +156,19 @@ function mutated(values: GoMap, seed: number): GoMap {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
     return state % limit;
   };
+  const places: [GoMap, string][] = [];
   const visit = (map: GoMap): void => {
     for (const [key, value] of map) {
-      if (isMap(value) && next(20) > 0) visit(value);
-      else if (next(12) === 0) map.set(key, changed(value, next));
+      places.push([map, key]);
+      if (isMap(value)) visit(value);
     }
   };
   visit(values);
+  // A few at a time: a chart refuses most of what is changed everywhere.
+  for (let count = 1 + next(4); count > 0 && places.length > 0; count -= 1) {
+    const [map, key] = places[next(places.length)]!;
+    map.set(key, changed(map.get(key), next));
+  }
   return values;
 }
 

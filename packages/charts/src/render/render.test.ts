@@ -82,7 +82,7 @@ describe('renderChart', () => {
     const schema = '{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"replicas":{"type":"integer"}}}';
     const chart = await loadFiles(files({ ...web, 'values.schema.json': schema }));
     await expect(renderChart(chart, { release: { name: 'x' }, values: { replicas: 'two' } })).rejects.toThrow(
-      "web:\n- at '/replicas': must be integer",
+      'web:\n- at \'/replicas\': Instance type "string" is invalid',
     );
   });
 });

@@ -1,6 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Validator, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { ChartError } from '../chart/chart-error.ts';
 import type { ChartNode } from '../chart/chart-node.ts';
 import { isMap, toPlain, type GoMap } from '../go/values.ts';
@@ -29,59 +27,63 @@ function complaintsOf(node: ChartNode, values: GoMap): string[] {
   return complaints;
 }
 
-/** Schemas in use, compiled, by their text. */
-const compiled = new Map<string, ValidateFunction>();
-const mostCompiled = 200;
+/** Schemas in use, read, by their text. */
+const validators = new Map<string, Validator>();
+const mostValidators = 200;
 
 function check(schema: Uint8Array, value: unknown, chart: string): string[] {
   const text = Buffer.from(schema).toString('utf8');
-  let validate = compiled.get(text);
-  if (!validate) {
-    try {
-      validate = compile(text);
-    } catch (error) {
-      throw new ChartError('InvalidChart', `${chart}: values.schema.json cannot be used: ${(error as Error).message}`, {
-        cause: error,
-      });
+  try {
+    let validator = validators.get(text);
+    if (!validator) {
+      validator = makeValidator(text);
+      if (validators.size >= mostValidators) validators.clear();
+      validators.set(text, validator);
     }
-    if (compiled.size >= mostCompiled) compiled.clear();
-    compiled.set(text, validate);
+    const { valid, errors } = validator.validate(value);
+    return valid
+      ? []
+      : innermost(errors).map(({ instanceLocation, error }) => `at '${instanceLocation.slice(1)}': ${error}`);
+  } catch (error) {
+    throw new ChartError('InvalidChart', `${chart}: values.schema.json cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
-  return validate(value) ? [] : (validate.errors ?? []).map(complaint);
 }
 
-function complaint(error: ErrorObject): string {
-  return `at '${error.instancePath}': ${error.message ?? error.keyword}`;
+/** Without those that only say that something below them is wrong. */
+function innermost(errors: readonly OutputUnit[]): readonly OutputUnit[] {
+  const leaves = errors.filter(
+    ({ keyword }) => !['properties', 'items', '$ref', 'additionalProperties', 'allOf'].includes(keyword),
+  );
+  return leaves.length > 0 ? leaves : errors;
 }
 
-/** A schema of another place is not fetched: a render reads nothing but the chart. */
-function compile(text: string): ValidateFunction {
-  const schema = JSON.parse(text) as Record<string, unknown> | boolean;
-  const options = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
-  if (typeof schema === 'boolean') return new Ajv2020(options).compile(schema);
-  const draft = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
-  if (/draft-0[46]/.test(draft)) return new Ajv(options).compile(withoutOldWords(schema) as object);
-  const { $schema: _dialect, ...rest } = schema;
-  if (/draft-07/.test(draft)) return new Ajv(options).compile(rest);
-  return new (/2019-09/.test(draft) ? Ajv2019 : Ajv2020)(options).compile(rest);
+/**
+ * The validator walks the schema as it is: compiling one, as others do, takes longer than rendering the chart. A schema of
+ * another place is not fetched: a render reads nothing but the chart.
+ */
+function makeValidator(text: string): Validator {
+  const schema = JSON.parse(text) as Schema | boolean;
+  const draft = typeof schema === 'boolean' ? '2020-12' : draftOf(schema['$schema']);
+  // Formats are checked up to draft 7; later drafts made them remarks.
+  const usable = draft === '4' || draft === '7' ? schema : (withoutFormats(schema) as Schema | boolean);
+  return new Validator(usable as Schema, draft, false);
 }
 
-/** Draft 4 said `id` and made exclusive limits flags; later drafts made them limits of their own. */
-function withoutOldWords(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutOldWords);
+function draftOf(name: unknown): SchemaDraft {
+  const text = typeof name === 'string' ? name : '';
+  if (text.includes('draft-04')) return '4';
+  if (text.includes('draft-06') || text.includes('draft-07')) return '7';
+  return text.includes('2019-09') ? '2019-09' : '2020-12';
+}
+
+function withoutFormats(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutFormats);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === '$schema' || (key === 'id' && typeof value === 'string')) continue;
-    if ((key === 'exclusiveMinimum' || key === 'exclusiveMaximum') && typeof value === 'boolean') continue;
-    result[key] = withoutOldWords(value);
-  }
-  const flags = schema as Record<string, unknown>;
-  for (const limit of ['minimum', 'maximum'] as const) {
-    const exclusive = limit === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum';
-    if (flags[exclusive] !== true || typeof flags[limit] !== 'number') continue;
-    delete result[limit];
-    result[exclusive] = flags[limit];
-  }
-  return result;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => !(key === 'format' && typeof value === 'string'))
+      .map(([key, value]) => [key, withoutFormats(value)]),
+  );
 }

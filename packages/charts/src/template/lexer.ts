@@ -38,7 +38,6 @@ export interface Token {
 const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
 
 const word = /[\p{L}\p{Nd}_]*/uy;
-const trimmedEnd = /[ \t\r\n]*$/;
 const spaces = /[ \t\r\n]+/y;
 const quoted = /"(?:[^"\\\n]|\\[^\n])*"/suy;
 const rawQuoted = /`[^`]*`/y;
@@ -91,7 +90,8 @@ class Lexer {
       }
       const trims = text[open + 2] === '-' && isSpace(text[open + 3]);
       if (open > start) {
-        const end = trims ? start + text.slice(start, open).replace(trimmedEnd, '').length : open;
+        let end = open;
+        if (trims) while (end > start && isSpace(text[end - 1])) end -= 1;
         if (end > start) this.#emit('text', start, end);
       }
       const inside = open + 2 + (trims ? 2 : 0);
