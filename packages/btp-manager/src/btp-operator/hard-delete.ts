@@ -41,7 +41,7 @@ export async function hardDelete(run: BtpRun): Promise<HardDeleteOutcome> {
 }
 
 /** How many times within the time limit it is noted that somebody looked. */
-const notes = 6;
+const notes = 20;
 
 /**
  * What is left of the time limit. Time in which nobody could look does not count (the API server was out of reach, or no manager
