@@ -5,7 +5,7 @@ import { btpOperatorController } from './btp-operator/controller.ts';
 import { caBundleProbeController } from './ca-bundle-probe/controller.ts';
 import { handedOn, ownPermissions, probePermissions } from './permissions.ts';
 import { permissionsForFolder } from './permissions-for.ts';
-import { reasons, type ReasonRow } from './reasons.ts';
+import { explanations } from './reasons.ts';
 import { manifestsDir } from './manifests-dir.ts';
 import { noImage } from './resources/prepare.ts';
 import { settingRows, settingsFromFlags } from './settings/settings.ts';
@@ -68,14 +68,7 @@ export const btpManager: OperatorDescription = {
   ],
   // Nothing pulls it on the embedded cluster; on a real one the user names the image.
   exampleFlags: { [operatorImage]: 'sap-btp-service-operator:example' },
-  reasons: Object.entries<ReasonRow>(reasons)
-    .filter(([, { reserved }]) => !reserved)
-    .map(([reason, { remark, action }]) => ({
-      reason,
-      kind: BtpOperator.kind,
-      meaning: `${remark}.`,
-      action: action === 'Nothing.' ? '' : action,
-    })),
+  reasons: explanations,
   manifestsDir,
   obstacle(settings) {
     if (imageFrom(settings) !== '') return undefined;

@@ -48,8 +48,8 @@ test('the CRD is that of the original plus a few optional status fields', () => 
 
 test('the page of the operator explains every reason', async () => {
   const page = await readFile(join(import.meta.dirname, '..', '..', '..', 'docs', 'btp-manager.md'), 'utf8');
-  for (const [reason, { state, remark, action }] of Object.entries<ReasonRow>(reasons))
-    expect(page).toContain(`| ${state} | \`${reason}\` | ${remark} | ${action} |`);
+  for (const [reason, { state, meaning, action }] of Object.entries<ReasonRow>(reasons))
+    expect(page).toContain(`| ${state} | \`${reason}\` | ${meaning} | ${action} |`);
 });
 
 test('the page of the operator lists every setting', async () => {

@@ -103,7 +103,7 @@ export const operandOperator: OperatorDescription = {
       manifest: helloOperand(),
     },
   ],
-  reasons,
+  reasons: reasons.explanations,
   controllers(given) {
     const settings = settingsFrom(given);
     return [operandController(settings), ...activeOperandControllers(settings)];

@@ -19,6 +19,7 @@ export * from './manager/manager.ts';
 export type { ClusterTarget } from './cluster/open-cluster.ts';
 export * from './metrics/runtime-metrics.ts';
 export * from './operator.ts';
+export { defineReasons, type ConditionWith, type ReasonOf, type Reasons } from './reasons.ts';
 export * from './queue/rate-limiter.ts';
 export * from './queue/work-queue.ts';
 export * from './webhooks/configurations.ts';

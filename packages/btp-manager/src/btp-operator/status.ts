@@ -1,7 +1,7 @@
 import { findCondition, isConflict, isNotFound, isTransient, sleep } from '@slipway/kube';
 
 import { BtpOperator } from '../api.ts';
-import { isReason, reasons, Refusal, type Reason } from '../reasons.ts';
+import { btpCondition, isReason, reasons, Refusal, type Reason } from '../reasons.ts';
 import type { BtpRun } from './run.ts';
 
 /** Status fields besides state and condition; `undefined` takes a field away. */
@@ -32,7 +32,7 @@ export async function setReason(run: BtpRun, reason: Reason, message: string, pr
   const text = run.redaction.apply(message).slice(0, 32_000);
   await write(run, {
     state,
-    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message: text, lastTransitionTime: '' }],
+    conditions: [btpCondition('Ready', ready, reason, text)],
     ...progress,
   });
   if (before === reason) return;

@@ -1,8 +1,9 @@
-import { condition, isConditionTrue, type DeepReadonly, type ObjectKey } from '@slipway/kube';
+import { isConditionTrue, type DeepReadonly, type ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
 import { names } from '../names.ts';
+import { conditionOfSet } from '../reasons.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
 import { isGoing } from './cluster-active-operand.ts';
 import type { MemberView } from './member-client.ts';
@@ -77,10 +78,13 @@ async function sayOwned(
     conditions:
       problems.length === 0
         ? [
-            condition('OwnerRefInjected', true, 'Injected', `${count} members`),
-            condition('Ready', true, 'Owned', `all ${count} members exist and are owned`),
+            conditionOfSet('OwnerRefInjected', true, 'Injected', `${count} members`),
+            conditionOfSet('Ready', true, 'Owned', `all ${count} members exist and are owned`),
           ]
-        : [condition('OwnerRefInjected', false, 'Error', failure), condition('Ready', false, 'Error', failure)],
+        : [
+            conditionOfSet('OwnerRefInjected', false, 'Error', failure),
+            conditionOfSet('Ready', false, 'Error', failure),
+          ],
   });
   return problems.length === 0 ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));
 }

@@ -1,5 +1,4 @@
 import {
-  condition,
   controllerReference,
   isAlreadyExists,
   isConditionTrue,
@@ -12,6 +11,7 @@ import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runt
 import { ActiveOperand, ClusterActiveOperand, Operand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { conditionOfSet } from '../reasons.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
 import type { MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type SetMembers } from './ownership.ts';
@@ -61,24 +61,24 @@ export async function reconcileClusterActiveOperand(
     ClusterLive: clusterLive.map((ref) => ({ ...ref })),
     conditions: [
       delegatesReady
-        ? condition('NamespaceDelegatesReady', true, 'Ready', `${namespaces.size} namespaces`)
-        : condition(
+        ? conditionOfSet('NamespaceDelegatesReady', true, 'Ready', `${namespaces.size} namespaces`)
+        : conditionOfSet(
             'NamespaceDelegatesReady',
             false,
             'Error',
             `Failed to add ownerrefs to namespaces: ${waiting.join(', ')}`,
           ),
       owned
-        ? condition('OwnerRefInjected', true, 'Injected', `${clusterLive.length} cluster-scoped members`)
-        : condition(
+        ? conditionOfSet('OwnerRefInjected', true, 'Injected', `${clusterLive.length} cluster-scoped members`)
+        : conditionOfSet(
             'OwnerRefInjected',
             false,
             'Error',
             `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`,
           ),
       delegatesReady && owned
-        ? condition('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)
-        : condition('Ready', false, 'Error', delegatesReady ? problems[0]! : waiting[0]!),
+        ? conditionOfSet('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)
+        : conditionOfSet('Ready', false, 'Error', delegatesReady ? problems[0]! : waiting[0]!),
     ],
   });
   return delegatesReady && owned ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));

@@ -1,7 +1,8 @@
-import type { ConditionInput, DeepReadonly } from '@slipway/kube';
+import type { DeepReadonly } from '@slipway/kube';
 import { refKey } from '@slipway/manifests';
 
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
+import type { OperandCondition } from '../reasons.ts';
 import type { OperandReading, OperandRun } from './run.ts';
 import { writeStatus } from './status.ts';
 
@@ -14,7 +15,7 @@ export function carryOverOf(run: OperandReading): readonly DeepReadonly<LiveRef>
 export async function noteCarryOver(
   run: OperandRun,
   refs: readonly DeepReadonly<LiveRef>[],
-  conditions: ConditionInput[] = [],
+  conditions: OperandCondition[] = [],
 ): Promise<void> {
   const noted = new Map([...carryOverOf(run), ...refs].map((ref) => [refKey(toObjectRef(ref)), { ...ref }]));
   await writeStatus(run, { carryOver: [...noted.values()], conditions });

@@ -1,7 +1,6 @@
-import { condition, type ConditionInput } from '@slipway/kube';
-
-import type { Revision, Revisions } from './revisions.ts';
 import { names } from '../names.ts';
+import { operandCondition, type OperandCondition } from '../reasons.ts';
+import type { Revision, Revisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
 import { activeReady, writeStatus } from './status.ts';
 
@@ -33,10 +32,10 @@ export async function settleCommittedRoll(run: OperandRun, revisions: Revisions)
 }
 
 /** Nothing of ours deletes the wanted set. What keeps it is named: it may be somebody's finalizer. */
-function madeAgain({ name, object }: Revision): ConditionInput {
+function madeAgain({ name, object }: Revision): OperandCondition {
   const holds = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== names.setFinalizer);
   const waits = holds.length > 0 ? `; it waits for ${holds.join(', ')}` : '';
-  return condition(
+  return operandCondition(
     'LatestActiveOperandReady',
     'Unknown',
     'Creating',

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
-  condition,
   findCondition,
   isConflict,
   isForbidden,
@@ -17,6 +16,7 @@ import { accountOf } from '../account.ts';
 import { ClusterActiveOperand } from '../api.ts';
 import { mergedManifest } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { operandCondition, type OperandReason } from '../reasons.ts';
 import { memberReferenceTo } from '../set-references.ts';
 import type { Revision } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
@@ -79,7 +79,9 @@ export async function keepReadyManifest(run: OperandRun, manifest: Manifest, cur
     return;
   }
   await writeStatus(run, {
-    conditions: [condition('RollbackPossible', true, 'Kept', `the manifest of generation ${generation} is kept`)],
+    conditions: [
+      operandCondition('RollbackPossible', true, 'Kept', `the manifest of generation ${generation} is kept`),
+    ],
   });
 }
 
@@ -126,11 +128,11 @@ async function storeKept(run: OperandRun, current: Revision, kept: Kept | null):
   );
 }
 
-async function reportNotKept(run: OperandRun, reason: string, why: string): Promise<void> {
+async function reportNotKept(run: OperandRun, reason: OperandReason, why: string): Promise<void> {
   const message = `the manifest is not kept, a failure will not be rolled back: ${why}`;
   if (findCondition(run.operand, 'RollbackPossible')?.message !== message)
     run.context.events.warning(run.operand, reason, message);
-  await writeStatus(run, { conditions: [condition('RollbackPossible', false, reason, message)] });
+  await writeStatus(run, { conditions: [operandCondition('RollbackPossible', false, reason, message)] });
 }
 
 /**
@@ -206,13 +208,14 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
 }
 
 async function reportUnusable(run: OperandRun, secret: string, present: boolean): Promise<void> {
-  const [reason, what] = present
-    ? ['KeptManifestTampered', `is not what was kept there; it is not applied. Find out who may write Secrets there`]
-    : ['KeptManifestGone', `is gone`];
+  const reason = present ? 'KeptManifestTampered' : 'KeptManifestGone';
+  const what = present
+    ? 'is not what was kept there; it is not applied. Find out who may write Secrets there'
+    : 'is gone';
   const message = `the last ready manifest cannot be brought back: Secret ${secret} ${what}; correct the manifest instead`;
   if (findCondition(run.operand, 'RollbackPossible')?.message !== message)
-    run.context.events.warning(run.operand, reason!, message);
-  await writeStatus(run, { conditions: [condition('RollbackPossible', false, reason!, message)] });
+    run.context.events.warning(run.operand, reason, message);
+  await writeStatus(run, { conditions: [operandCondition('RollbackPossible', false, reason, message)] });
 }
 
 /** The namespace whose Secrets an object is kept in; `undefined` when it may stand in a status. */

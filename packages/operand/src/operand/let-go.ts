@@ -1,16 +1,9 @@
-import {
-  condition,
-  isConflict,
-  isInvalid,
-  isNotFound,
-  type DeepReadonly,
-  type Kind,
-  type ObjectMeta,
-} from '@slipway/kube';
+import { isConflict, isInvalid, isNotFound, type DeepReadonly, type Kind, type ObjectMeta } from '@slipway/kube';
 import { inParallel, keyOfRef, mayPrune, readMetadata, refKey, type ObjectRef } from '@slipway/manifests';
 
 import { toLiveRef, toObjectRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { operandCondition } from '../reasons.ts';
 import { noteCarryOver } from './carry-over.ts';
 import type { Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
@@ -39,7 +32,7 @@ async function releaseMembers(run: OperandRun, set: Revision, going: ReadonlySet
     run,
     left.map(({ ref }) => toLiveRef(ref)),
     // It may be the active one, deleted by hand, and this the first that is said about a new generation.
-    [condition('LatestActiveOperandReady', 'Unknown', 'Creating', `${set.name} was deleted; its members stay`)],
+    [operandCondition('LatestActiveOperandReady', 'Unknown', 'Creating', `${set.name} was deleted; its members stay`)],
   );
   const outcome = await inParallel(left, 8, (member) => release(run, member, set));
   return outcome.every(Boolean);

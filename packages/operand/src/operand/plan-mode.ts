@@ -1,7 +1,8 @@
-import { condition, minutes } from '@slipway/kube';
+import { minutes } from '@slipway/kube';
 import { planText } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
+import { operandCondition } from '../reasons.ts';
 import { planOf } from './plan.ts';
 import { readRevisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
@@ -21,14 +22,21 @@ export async function planOperand(run: OperandRun, manifest: Manifest): Promise<
         ? [...lines.slice(0, shownLines - 1), `… and ${lines.length - shownLines + 1} lines more`]
         : lines,
     conditions: [
-      condition('Planned', true, 'Planned', lines.at(-1)!),
+      operandCondition('Planned', true, 'Planned', lines.at(-1)!),
       // What is on the cluster is not what this generation asks for: nobody may take it for ready.
       ...(plan.some((member) => member.action !== 'none' && member.action !== 'keep')
-        ? [condition('OperandInstalled', 'Unknown', 'Planned', `spec.mode is Plan: ${lines.at(-1)!}`)]
+        ? [operandCondition('OperandInstalled', 'Unknown', 'Planned', `spec.mode is Plan: ${lines.at(-1)!}`)]
         : []),
       ...(revisions.created === revisions.desired && revisions.ready === revisions.desired
         ? []
-        : [condition('LatestActiveOperandReady', 'Unknown', 'Planned', `${revisions.desired} would become active`)]),
+        : [
+            operandCondition(
+              'LatestActiveOperandReady',
+              'Unknown',
+              'Planned',
+              `${revisions.desired} would become active`,
+            ),
+          ]),
     ],
   });
   return requeueAfter(minutes(10));

@@ -11,6 +11,7 @@ import {
 import { ClusterActiveOperand } from '../api.ts';
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
+import { operandCondition } from '../reasons.ts';
 import { carryOverOf } from './carry-over.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import { emptyRefusal, keepReason, maxShare } from './prune-rules.ts';
@@ -125,14 +126,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
     const how = `annotate the Operand with ${names.approvePruneAnnotation}: "${run.operand.metadata.generation}" to allow it`;
     run.context.events.warning(run.operand, 'PruneRefused', `${result.message}; ${how}`);
     await writeStatus(run, {
-      conditions: [
-        {
-          type: 'LatestActiveOperandReady',
-          status: 'False',
-          reason: 'PruneRefused',
-          message: `${result.message}; ${how}`,
-        },
-      ],
+      conditions: [operandCondition('LatestActiveOperandReady', false, 'PruneRefused', `${result.message}; ${how}`)],
     });
     return;
   }

@@ -1,9 +1,10 @@
-import type { Client, ConditionInput, DeepReadonly, KubeObject } from '@slipway/kube';
+import type { Client, DeepReadonly, KubeObject } from '@slipway/kube';
 import type { AppliedMemo, HealthRules, Membership } from '@slipway/manifests';
 import type { ReconcileContext } from '@slipway/runtime';
 
 import type { AccountSettings } from '../account.ts';
 import type { Operand } from '../api.ts';
+import type { OperandCondition } from '../reasons.ts';
 import type { MemberKnowledge } from './member-changes.ts';
 import type { OperandMetrics } from './metrics.ts';
 import type { Obstacle } from './obstacles.ts';
@@ -57,5 +58,5 @@ export interface Manifest {
 }
 
 export type StatusWrite = Partial<Omit<NonNullable<Operand['status']>, 'conditions'>> & {
-  conditions?: ConditionInput[];
+  conditions?: OperandCondition[];
 };

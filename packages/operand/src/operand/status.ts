@@ -1,6 +1,7 @@
-import { condition, findCondition, kubeTime, type ConditionInput } from '@slipway/kube';
+import { findCondition, kubeTime } from '@slipway/kube';
 import { countActions, refText, type MemberResult } from '@slipway/manifests';
 
+import { operandCondition, reasons, type OperandCondition, type OperandReason } from '../reasons.ts';
 import type { OperandRun, StatusWrite } from './run.ts';
 
 /** Per-object results kept in status; a set may have thousands. */
@@ -25,7 +26,10 @@ export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise
   const outdated = fields.plan === undefined && (run.operand.status?.plan ?? []).length > 0;
   const conditions = withReady(
     run,
-    [...(fields.conditions ?? []), ...(outdated ? [condition('Planned', false, 'Applied', 'spec.mode is Apply')] : [])],
+    [
+      ...(fields.conditions ?? []),
+      ...(outdated ? [operandCondition('Planned', false, 'Applied', 'spec.mode is Apply')] : []),
+    ],
     fields.carryOver,
   ).map((given) => ({ ...given, message: fittedMessage(given.message ?? '') }));
   const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
@@ -50,31 +54,31 @@ export function freshInstall(run: OperandRun): StatusWrite {
 
 function withReady(
   run: OperandRun,
-  given: readonly ConditionInput[],
+  given: readonly OperandCondition[],
   newCarryOver: StatusWrite['carryOver'],
-): ConditionInput[] {
+): OperandCondition[] {
   if (given.length === 0 && newCarryOver === undefined) return [];
   const find = (type: string) => given.find((item) => item.type === type) ?? findCondition(run.operand, type);
   const parts = [find('OperandInstalled'), find('LatestActiveOperandReady'), pruned(run, newCarryOver)];
   const decisive = parts.find((part) => part?.status === 'False') ?? parts.find((part) => part?.status !== 'True');
   const ready =
     decisive === undefined && parts.every((part) => part !== undefined)
-      ? condition('Ready', true, 'Installed', 'the manifest is on the cluster')
-      : condition(
+      ? operandCondition('Ready', true, 'Installed', 'the manifest is on the cluster')
+      : operandCondition(
           'Ready',
           decisive?.status === 'False' ? false : 'Unknown',
-          decisive?.reason || 'Progressing',
+          reasons.isReason('Operand', decisive?.reason) ? decisive.reason : 'Progressing',
           decisive?.message ?? '',
         );
   return [...given, ready];
 }
 
 /** The part of `Ready` that no condition of its own shows: nothing of a superseded set is left to prune. */
-function pruned(run: OperandRun, newCarryOver: StatusWrite['carryOver']): ConditionInput {
+function pruned(run: OperandRun, newCarryOver: StatusWrite['carryOver']): OperandCondition {
   const left = (newCarryOver ?? run.operand.status?.carryOver ?? []).length;
   return left === 0
-    ? condition('Pruned', true, 'Pruned', '')
-    : condition(
+    ? operandCondition('Pruned', true, 'Active')
+    : operandCondition(
         'Pruned',
         'Unknown',
         'Pruning',
@@ -82,13 +86,13 @@ function pruned(run: OperandRun, newCarryOver: StatusWrite['carryOver']): Condit
       );
 }
 
-export function installed(): ConditionInput {
-  return condition('OperandInstalled', true, 'Installed', 'the manifest is on the cluster');
+export function installed(): OperandCondition {
+  return operandCondition('OperandInstalled', true, 'Installed', 'the manifest is on the cluster');
 }
 
 /** Still on its way: stampers do not take this for a failure. */
-export function installWaiting(state: string, postInstall = false): ConditionInput {
-  return condition(
+export function installWaiting(state: string, postInstall = false): OperandCondition {
+  return operandCondition(
     'OperandInstalled',
     false,
     'Waiting',
@@ -96,8 +100,8 @@ export function installWaiting(state: string, postInstall = false): ConditionInp
   );
 }
 
-export function installFailed(error: string, postInstall = false, reason = 'Failed'): ConditionInput {
-  return condition(
+export function installFailed(error: string, postInstall = false, reason: OperandReason = 'Failed'): OperandCondition {
+  return operandCondition(
     'OperandInstalled',
     false,
     reason,
@@ -106,13 +110,13 @@ export function installFailed(error: string, postInstall = false, reason = 'Fail
 }
 
 /** The manifest is on the cluster, but what left it, or the set before, could not be taken off. */
-export function pruneFailed(error: string): ConditionInput {
-  return condition('LatestActiveOperandReady', false, 'PruneFailed', error);
+export function pruneFailed(error: string): OperandCondition {
+  return operandCondition('LatestActiveOperandReady', false, 'PruneFailed', error);
 }
 
 /** The Operand is being deleted, and something refuses to let it. */
-export function deleteFailed(error: string): ConditionInput {
-  return condition('OperandInstalled', false, 'DeleteFailed', `Failure during operand deletion: ${error}`);
+export function deleteFailed(error: string): OperandCondition {
+  return operandCondition('OperandInstalled', false, 'DeleteFailed', `Failure during operand deletion: ${error}`);
 }
 
 /** True exactly when created, ready and desired set are one. */
@@ -120,10 +124,10 @@ export function activeReady(
   run: OperandRun,
   desired: string,
   latest: { created?: string; ready?: string },
-): ConditionInput {
+): OperandCondition {
   return latest.created === desired && latest.ready === desired
-    ? condition('LatestActiveOperandReady', true, 'Active', `${desired} is the active set`)
-    : condition('LatestActiveOperandReady', 'Unknown', 'Creating', `New operand ${desired} being created`);
+    ? operandCondition('LatestActiveOperandReady', true, 'Active', `${desired} is the active set`)
+    : operandCondition('LatestActiveOperandReady', 'Unknown', 'Creating', `New operand ${desired} being created`);
 }
 
 /** What happened to each object, the interesting ones first, and how many of each. */
