@@ -45,4 +45,9 @@ export {
   type LoadHelmfileOptions,
   type RenderReleaseOptions,
 } from './helmfile/helmfile.ts';
+export { applyReleases, diffReleases, type ReleaseDifference } from './helmfile/diff.ts';
+export type { NeedsPolicy } from './helmfile/plan.ts';
 export type { HelmfileRelease } from './helmfile/release.ts';
+export { destroyReleases, syncReleases } from './helmfile/sync.ts';
+export type { HelmfileWorkOptions, ReleaseOutcome } from './helmfile/work.ts';
+export { diffManifests, type ObjectDifference } from './diff/manifest-diff.ts';

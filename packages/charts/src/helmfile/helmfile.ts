@@ -4,6 +4,7 @@ import { loadChart } from '../chart/load.ts';
 import type { FunctionEnvironment } from '../functions/environment.ts';
 import { utf8Compare } from '../go/bytes.ts';
 import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
+import type { ReleaseContext } from '../release/operation.ts';
 import { renderChart, type RenderedChart, type RenderOptions } from '../render/render.ts';
 import { HelmfileCache } from './cache.ts';
 import type { Spec } from './decode.ts';
@@ -11,13 +12,15 @@ import { emptyEnvironment, type Environment } from './environment.ts';
 import type { ExecProgram } from './functions.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import { StateLoader } from './load-state.ts';
-import { planReleases, type NeedsPolicy } from './plan.ts';
+import { planBatches, type NeedsPolicy } from './plan.ts';
 import { checkUnique, evaluateReleases, type HelmfileRelease } from './release.ts';
 import { chartValues, releaseValues } from './release-values.ts';
 import { Renderer } from './renderer.ts';
 import { areCompatible, parseSelectors } from './selectors.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
+import { syncReleases } from './sync.ts';
 import { TreeFiles } from './tree-files.ts';
+import type { HelmfileWorkOptions, ReleaseOutcome } from './work.ts';
 
 export interface LoadHelmfileOptions {
   /** A state file, or a directory of them. Default: `helmfile.yaml`, `helmfile.yaml.gotmpl` or `helmfile.d` in `cwd`. */
@@ -80,6 +83,8 @@ export interface Helmfile {
   plan(needs?: NeedsPolicy): HelmfileRelease[];
   /** Renders the chart of a release with its values. */
   renderRelease(release: HelmfileRelease, options?: RenderReleaseOptions): Promise<RenderedChart>;
+  /** Brings every release to what the helmfile says. */
+  syncReleases(context: ReleaseContext, options?: HelmfileWorkOptions): Promise<ReleaseOutcome[]>;
 }
 
 export type RenderReleaseOptions = Omit<RenderOptions, 'values' | 'release'> &
@@ -133,11 +138,11 @@ class LoadedHelmfile implements Helmfile {
 
   plan(needs?: NeedsPolicy): HelmfileRelease[] {
     return this.states.flatMap(({ releases, all }) =>
-      planReleases(
+      planBatches(
         releases.filter(({ enabled }) => enabled),
         all,
         needs,
-      ),
+      ).flat(),
     );
   }
 
@@ -161,6 +166,10 @@ class LoadedHelmfile implements Helmfile {
     let loading = this.#charts.get(path);
     if (!loading) this.#charts.set(path, (loading = loadChart(path)));
     return await loading;
+  }
+
+  async syncReleases(context: ReleaseContext, options?: HelmfileWorkOptions): Promise<ReleaseOutcome[]> {
+    return await syncReleases(this, context, options);
   }
 
   async renderRelease(release: HelmfileRelease, options: RenderReleaseOptions = {}): Promise<RenderedChart> {

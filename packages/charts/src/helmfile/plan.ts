@@ -6,13 +6,13 @@ export type NeedsPolicy = 'require' | 'include' | 'skip';
 
 /**
  * Puts releases of one state in the order in which they are worked on: what others need comes first, else they stay as the
- * state has them. `all` are those the selectors passed over, too.
+ * state has them. No release needs another of its own batch. `all` are those the selectors passed over, too.
  */
-export function planReleases(
+export function planBatches(
   taken: readonly HelmfileRelease[],
   all: readonly HelmfileRelease[],
   needs: NeedsPolicy = 'require',
-): HelmfileRelease[] {
+): HelmfileRelease[][] {
   const known = new Map(all.map((release) => [releaseId(release), release]));
   const wanted = new Set(taken);
   for (const release of taken) {
@@ -24,25 +24,23 @@ export function planReleases(
       else throw unselectedNeed(release, need);
     }
   }
-  return inOrder([...known.values()].filter((release) => wanted.has(release)));
+  return inBatches([...known.values()].filter((release) => wanted.has(release)));
 }
 
-function inOrder(releases: readonly HelmfileRelease[]): HelmfileRelease[] {
+function inBatches(releases: readonly HelmfileRelease[]): HelmfileRelease[][] {
   const left = new Map(releases.map((release) => [releaseId(release), release]));
-  const ordered: HelmfileRelease[] = [];
+  const batches: HelmfileRelease[][] = [];
   while (left.size > 0) {
-    const ready = [...left].filter(([, { needs }]) => !needs.some((need) => left.has(need)));
+    const ready = [...left.values()].filter(({ needs }) => !needs.some((need) => left.has(need)));
     if (ready.length === 0)
       throw new HelmfileError(
         'Circular',
         `${[...left.values()][0]!.state.file}: releases need each other: ${[...left.keys()].join(', ')}`,
       );
-    for (const [id, release] of ready) {
-      ordered.push(release);
-      left.delete(id);
-    }
+    for (const release of ready) left.delete(releaseId(release));
+    batches.push(ready);
   }
-  return ordered;
+  return batches;
 }
 
 function undefinedNeed({ name, state }: HelmfileRelease, need: string): HelmfileError {

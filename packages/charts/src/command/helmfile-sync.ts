@@ -1,0 +1,21 @@
+import { defineCommand } from '@slipway/kube';
+
+import { syncReleases } from '../helmfile/sync.ts';
+import { loadFromFlags } from './helmfile-flags.ts';
+import { helmfileSyncFlags, outcomesText, workOptions } from './helmfile-work-flags.ts';
+import { explained, releaseContext } from './release-flags.ts';
+
+/** `slipway helmfile sync`. */
+export const helmfileSyncCommand = defineCommand({
+  connection: true,
+  flags: helmfileSyncFlags,
+  examples: [{ line: 'slipway helmfile sync -f helmfile.d -l stage=prep' }],
+  async run({ terminal, flags, connect }) {
+    await explained(async () => {
+      const helmfile = await loadFromFlags(terminal, flags);
+      await using cluster = await connect();
+      const context = releaseContext(terminal, cluster);
+      terminal.out(outcomesText(await syncReleases(helmfile, context, workOptions(flags, cluster))));
+    });
+  },
+});

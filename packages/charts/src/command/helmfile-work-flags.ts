@@ -1,0 +1,81 @@
+import type { ConnectedCluster, FlagValues } from '@slipway/kube';
+import { styled, type Terminal } from '@slipway/kube';
+
+import type { ReleaseDifference } from '../helmfile/diff.ts';
+import type { HelmfileRelease } from '../helmfile/release.ts';
+import type { HelmfileWorkOptions, ReleaseOutcome } from '../helmfile/work.ts';
+import { helmfileFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
+
+/** Flags of the commands that work on a cluster. What is not given, the helmfile says. */
+export const helmfileWorkFlags = {
+  ...helmfileFlags,
+  ...needsFlags,
+  'kube-context': {
+    type: 'string',
+    value: 'name',
+    summary: 'kubeContext of the releases that belong to this cluster; those of others are refused',
+  },
+  concurrency: { type: 'integer', least: 1, summary: 'releases to work on at the same time', default: 1 },
+  timeout: { type: 'duration', summary: 'how long hooks and waits may take' },
+  'no-hooks': { type: 'boolean', summary: 'run no hooks of the charts' },
+} as const;
+
+/** Flags of those that install. */
+export const helmfileSyncFlags = {
+  ...helmfileWorkFlags,
+  'reuse-values': {
+    type: 'boolean',
+    summary: 'the last values of each release count, with those of the helmfile over them',
+  },
+  wait: { type: 'boolean', summary: 'wait until everything is ready' },
+  'skip-crds': { type: 'boolean', summary: 'leave out the files under crds/' },
+} as const;
+
+type GivenFlags = FlagValues<typeof helmfileWorkFlags> &
+  Partial<Pick<FlagValues<typeof helmfileSyncFlags>, 'reuse-values' | 'wait' | 'skip-crds'>>;
+
+export function workOptions(flags: GivenFlags, cluster: ConnectedCluster): HelmfileWorkOptions {
+  const kubeContext = flags['kube-context'];
+  return {
+    needs: needsPolicy(flags),
+    namespace: cluster.namespace,
+    concurrency: flags.concurrency,
+    ...(kubeContext === undefined ? {} : { kubeContext }),
+    ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
+    ...(flags['no-hooks'] ? { skipHooks: true } : {}),
+    ...(flags['reuse-values'] ? { reuseValues: true } : {}),
+    ...(flags.wait ? { wait: true } : {}),
+    ...(flags['skip-crds'] ? { skipCrds: true } : {}),
+  };
+}
+
+/** One line for each release that was worked on. */
+export function outcomesText(outcomes: readonly ReleaseOutcome[]): string {
+  return outcomes
+    .map(({ release, action, revision }) => {
+      const number = revision === undefined ? '' : ` (revision ${revision})`;
+      return `${action.padEnd(11)} ${placeOf(release)}${number}\n`;
+    })
+    .join('');
+}
+
+/** The differences as a person reads them. */
+export function differencesText(terminal: Terminal, differences: readonly ReleaseDifference[]): string {
+  const colours = { '-': 'red', '+': 'green' } as const;
+  return differences
+    .filter(({ action }) => action !== 'none')
+    .map(({ release, action, objects }) => {
+      const changes = objects.map(({ object, change, lines }) => {
+        const body = lines.map(({ sign, text }) =>
+          sign === ' ' ? `  ${text}` : styled(terminal, colours[sign], `${sign} ${text}`),
+        );
+        return [`${object} ${change}:`, ...body].join('\n');
+      });
+      return `${[styled(terminal, 'bold', `${action} ${placeOf(release)}`), ...changes].join('\n')}\n`;
+    })
+    .join('\n');
+}
+
+function placeOf({ name, namespace }: HelmfileRelease): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,195 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ConfigMap, Secret } from '@slipway/kube';
+import { testCluster, type TestCluster } from '@slipway/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  applyReleases,
+  destroyReleases,
+  diffReleases,
+  loadHelmfile,
+  ReleaseStorage,
+  type Helmfile,
+  type ReleaseContext,
+  type ReleaseOutcome,
+} from '../src/index.ts';
+
+const chart = {
+  'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',
+  'chart/values.yaml': 'text: hello\npassword: hunter2\n',
+  'chart/templates/config.yaml':
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  text: {{ .Values.text | quote }}\n',
+  'chart/templates/secret.yaml':
+    'apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .Release.Name }}\nstringData:\n  password: {{ .Values.password }}\n',
+};
+
+const state = (extra = '') => `releases:
+  - name: last
+    namespace: one
+    chart: ./chart
+    needs: [two/first]
+    values: [{text: from last}]
+  - name: first
+    namespace: two
+    chart: ./chart
+${extra}`;
+
+let folder: string;
+let cluster: TestCluster;
+let context: ReleaseContext;
+let phases: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slipway-helmfile-'));
+  await write(chart);
+  cluster = await testCluster();
+  phases = [];
+  context = {
+    client: cluster.client,
+    clock: cluster.clock,
+    progress: (event) => {
+      if (event.type === 'phase') phases.push(event.text);
+    },
+  };
+});
+afterEach(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+async function load(text: string, selectors: readonly string[] = []): Promise<Helmfile> {
+  await write({ 'helmfile.yaml': text });
+  return await loadHelmfile({ cwd: folder, selectors });
+}
+
+function told(outcomes: readonly ReleaseOutcome[]): string[] {
+  return outcomes.map(({ release, action, revision }) => `${action} ${release.name} ${revision ?? '-'}`);
+}
+
+async function textIn(namespace: string, name: string): Promise<string | undefined> {
+  return (await cluster.client.get(ConfigMap, { namespace, name }))?.data?.text;
+}
+
+describe('sync', () => {
+  it('installs what others need first, and upgrades everything the second time', async () => {
+    const helmfile = await load(state());
+    expect(told(await helmfile.syncReleases(context))).toEqual(['installed first 1', 'installed last 1']);
+    expect(phases).toEqual(['installing first', 'installing last']);
+    expect(await textIn('one', 'last')).toBe('from last');
+    expect(told(await helmfile.syncReleases(context))).toEqual(['upgraded first 2', 'upgraded last 2']);
+  });
+
+  it('removes releases that are not to be installed, and passes over those that are not there', async () => {
+    await (await load(state())).syncReleases(context);
+    const off = await load(state('    installed: false\n  - name: never\n    chart: ./chart\n    installed: false\n'));
+    expect(told(await off.syncReleases(context))).toEqual(['uninstalled first -', 'upgraded last 2']);
+    expect(await textIn('two', 'first')).toBeUndefined();
+  });
+
+  it('works only on what the selectors take, and refuses to leave out a need without being told', async () => {
+    const helmfile = await load(state(), ['name=last']);
+    await expect(helmfile.syncReleases(context)).rejects.toThrow(/needs "two\/first", which the selectors do not take/);
+    expect(told(await helmfile.syncReleases(context, { needs: 'skip' }))).toEqual(['installed last 1']);
+    expect(told(await helmfile.syncReleases(context, { needs: 'include' }))).toEqual([
+      'installed first 1',
+      'upgraded last 2',
+    ]);
+  });
+
+  it('keeps as many revisions as helmDefaults say', async () => {
+    const helmfile = await load(`helmDefaults: {historyMax: 2}\n${state()}`, ['name=first']);
+    for (let time = 0; time < 4; time += 1) await helmfile.syncReleases(context);
+    const history = await new ReleaseStorage(cluster.client, () => cluster.clock.now()).history('two', 'first');
+    expect(history.map(({ release }) => release.revision)).toEqual([3, 4]);
+  });
+
+  it('reuses the last values when it is told to', async () => {
+    await (await load(state('    values: [{text: old}]\n'), ['name=first'])).syncReleases(context);
+    const helmfile = await load(state('    values: [{password: new}]\n'), ['name=first']);
+    await helmfile.syncReleases(context, { reuseValues: true });
+    expect(await textIn('two', 'first')).toBe('old');
+    await helmfile.syncReleases(context);
+    expect(await textIn('two', 'first')).toBe('hello');
+  });
+
+  it('refuses releases of another cluster before it touches anything', async () => {
+    const helmfile = await load(state('    kubeContext: elsewhere\n'));
+    await expect(helmfile.syncReleases(context)).rejects.toThrow(
+      /"first" belongs to the cluster of kubeContext "elsewhere"/,
+    );
+    const needing = await load(state('    kubeContext: elsewhere\n'), ['name=last']);
+    await expect(needing.syncReleases(context, { needs: 'include' })).rejects.toThrow(/kubeContext "elsewhere"/);
+    expect(await textIn('one', 'last')).toBeUndefined();
+    expect(told(await helmfile.syncReleases(context, { kubeContext: 'elsewhere' }))).toHaveLength(2);
+  });
+
+  it('says which release failed and stops', async () => {
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'default', name: 'taken' },
+    });
+    const helmfile = await load(
+      'releases: [{name: taken, chart: ./chart}, {name: after, chart: ./chart, needs: [taken]}]',
+    );
+    await expect(helmfile.syncReleases(context)).rejects.toThrow(/^release taken in default: /);
+    expect(await textIn('default', 'after')).toBeUndefined();
+  });
+});
+
+describe('diff and apply', () => {
+  it('show what would change, object by object, and hide secrets', async () => {
+    await (await load(state())).syncReleases(context);
+    const changed = await load(state('    values: [{text: other, password: 12345secret}]\n'));
+    const differences = await diffReleases(changed, context);
+    expect(differences.map(({ release, action }) => `${release.name} ${action}`)).toEqual([
+      'first upgrade',
+      'last none',
+    ]);
+    const [config, secret] = differences[0]!.objects.toSorted((a, b) => (a.object < b.object ? -1 : 1));
+    expect(config).toMatchObject({ object: 'ConfigMap two/first (v1)', change: 'changed' });
+    expect(config!.lines.filter(({ sign }) => sign !== ' ')).toEqual([
+      { sign: '-', text: '  text: hello' },
+      { sign: '+', text: '  text: other' },
+    ]);
+    expect(secret).toMatchObject({ object: 'Secret two/first (v1)', change: 'changed' });
+    expect(JSON.stringify(differences[0]!.objects)).not.toMatch(/hunter2|12345secret/);
+  });
+
+  it('write nothing for a diff, and only what differs for an apply', async () => {
+    const helmfile = await load(state());
+    expect((await diffReleases(helmfile, context)).map(({ action }) => action)).toEqual(['install', 'install']);
+    expect(await cluster.client.get(Secret, { namespace: 'two', name: 'first' })).toBeUndefined();
+    expect(told(await applyReleases(helmfile, context))).toEqual(['installed first 1', 'installed last 1']);
+    expect(told(await applyReleases(helmfile, context))).toEqual(['unchanged first -', 'unchanged last -']);
+    const changed = await load(state('    values: [{text: other}]\n'));
+    expect(told(await applyReleases(changed, context))).toEqual(['upgraded first 2', 'unchanged last -']);
+    const off = await load(state('    installed: false\n'));
+    expect(told(await applyReleases(off, context))).toEqual(['uninstalled first -', 'unchanged last -']);
+  });
+});
+
+describe('destroy', () => {
+  it('removes everything in the opposite order, and nothing the second time', async () => {
+    const helmfile = await load(state());
+    await helmfile.syncReleases(context);
+    expect(told(await destroyReleases(helmfile, context))).toEqual(['uninstalled last -', 'uninstalled first -']);
+    expect(await textIn('one', 'last')).toBeUndefined();
+    expect(told(await destroyReleases(helmfile, context))).toEqual([]);
+  });
+
+  it('removes only what the selectors take, whatever that needs', async () => {
+    await (await load(state())).syncReleases(context);
+    const one = await load(state(), ['name=last']);
+    expect(told(await destroyReleases(one, context))).toEqual(['uninstalled last -']);
+    expect(await textIn('two', 'first')).toBe('hello');
+  });
+});
