@@ -23,7 +23,7 @@ export default defineConfig({
     hookTimeout: reference ? 120_000 : 30_000,
     // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
     retry: reference || process.env['CI'] ? 1 : 0,
-    // What needed it is named at the end, and the run fails for it.
+    // What needed it is reported as a failure at the end.
     reporters: ['default', new FlakyReporter()],
     unstubEnvs: true,
     sequence: { shuffle: { files: true, tests: false } },
