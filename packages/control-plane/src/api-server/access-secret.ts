@@ -1,4 +1,4 @@
-import { controllerReference, type DeepReadonly, type KubeObject, Secret } from '@slipway/kube';
+import { controllerReference, type DeepReadonly, type KubeObject, type ObjectKey, Secret } from '@slipway/kube';
 
 import type { APIServer } from '../api/components.ts';
 import type { ComponentClient } from '../component/guarded-client.ts';
@@ -29,6 +29,11 @@ export async function writeAccessSecret(
     data: { [dataKey]: Buffer.from(access.kubeconfig).toString('base64') },
   } as KubeObject);
   return { name, key: dataKey };
+}
+
+/** Does not wait for the garbage collector: with the API server gone its credentials are only a risk. */
+export async function removeAccessSecret(client: ComponentClient, key: ObjectKey): Promise<void> {
+  await client.delete(Secret, { namespace: key.namespace, name: accessSecretName(key.name) });
 }
 
 /** The admin kubeconfig of an API server, wherever it is kept; undefined when there is none yet. */

@@ -1,7 +1,7 @@
 import type { APIServer } from '../api/components.ts';
 import type { ComponentContext, ComponentDefinition, ComponentOutcome } from '../component/define-component.ts';
 import type { ConnectTarget } from '../target/target.ts';
-import { readAdminKubeconfig, writeAccessSecret } from './access-secret.ts';
+import { readAdminKubeconfig, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
 import { type AdminAccessOptions, issueAdminAccess, renewalTime } from './admin-access.ts';
 import type { ApiServerProvider, ProvidedApiServer } from './provider.ts';
 
@@ -35,7 +35,10 @@ export function apiServerComponent(options: ApiServerOptions): ComponentDefiniti
     },
     async remove(context) {
       const left = await options.provider.remove(context);
-      if (left === undefined) return undefined;
+      if (left === undefined) {
+        await removeAccessSecret(context.client, context.key);
+        return undefined;
+      }
       const { requeueAfterMs, ...waitingFor } = left;
       return { waiting: waitingFor, requeueAfterMs };
     },

@@ -1,0 +1,122 @@
+import { ClusterRole, createClient, type KubeObject, type ObjectKey, Secret, ServiceAccount } from '@slipway/kube';
+import type { TestCluster } from '@slipway/testing';
+
+import { ClusterAdmin } from '../src/api/cluster-admin.ts';
+import { apiServerComponent } from '../src/api-server/component.ts';
+import type { ApiServerProvider } from '../src/api-server/provider.ts';
+import { existingProvider } from '../src/api-server/providers/existing.ts';
+import { authenticationComponent } from '../src/authentication/component.ts';
+import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { authorizationComponent } from '../src/authorization/component.ts';
+import { componentController } from '../src/component/define-component.ts';
+import { externalStatusOf } from '../src/component/component-type.ts';
+import { tokenKubeconfig } from '../src/target/kubeconfig.ts';
+import type { ConnectTarget } from '../src/target/target.ts';
+import type { ContractSubject } from '../src/testing/index.ts';
+
+export const canary = 'canary-token-0123456789abcdef';
+export const serverUrl = 'https://target.example.com:6443';
+
+/** Gets at the test's own cluster whatever the kubeconfig says, or at nothing. */
+export class TargetStandIn {
+  broken = false;
+  readonly connect: ConnectTarget;
+
+  constructor(cluster: () => TestCluster) {
+    this.connect = async () => {
+      if (this.broken) throw new Error(`no route to ${serverUrl} with ${canary}`);
+      const { clock, transport } = cluster();
+      const client = createClient({ transport: transport(), fieldManager: 'control-plane', clock });
+      return { client, server: serverUrl, certificateAuthority: 'PEM' };
+    };
+  }
+}
+
+export const targetSecret: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'default', name: 'target' },
+  stringData: { kubeconfig: tokenKubeconfig({ server: serverUrl, token: canary, user: 'admin' }) },
+} as KubeObject;
+
+type Parts = Pick<ContractSubject, 'type' | 'spec' | 'otherSpec' | 'hasMade'>;
+
+function realSubject(
+  parts: Parts,
+  make: (connect: ConnectTarget) => ReturnType<ContractSubject['controller']>,
+): ContractSubject {
+  let target: TargetStandIn | undefined;
+  return {
+    ...parts,
+    dependsOn: parts.type === 'APIServer' ? [] : ['APIServer'],
+    controller: (cluster) => make((target = new TargetStandIn(() => cluster)).connect),
+    prepare: async (cluster) => {
+      await cluster.client.create(targetSecret);
+      await warmTokens(cluster);
+    },
+    dependencyStatus: () => ({ adminAccess: { secretRef: { name: 'target', key: 'kubeconfig' } } }),
+    sabotage: (broken) => {
+      if (target) target.broken = broken;
+    },
+    secrets: [canary],
+    externalFields: externalStatusOf(parts.type),
+    clusterOptions: { kinds: [ClusterAdmin, OpenIDConnect] },
+  };
+}
+
+/** The first token makes the key for all, which takes real time; a clock that runs ahead must not have to wait for it. */
+export async function warmTokens({ client }: TestCluster): Promise<void> {
+  await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'default', name: 'warm' } });
+  await client.request({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/serviceaccounts/warm/token',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  });
+}
+
+/** An existing server that cannot be let go while the way to it is broken. */
+function provider(connect: ConnectTarget): ApiServerProvider {
+  const existing = existingProvider({ secret: secretKey });
+  return {
+    ...existing,
+    async remove(context) {
+      await connect('');
+      return await existing.remove(context);
+    },
+  };
+}
+
+const secretKey = { namespace: 'default', name: 'target', key: 'kubeconfig' };
+
+export const realSubjects: readonly ContractSubject[] = [
+  realSubject(
+    {
+      type: 'APIServer',
+      spec: { type: 'Gardener' },
+      otherSpec: { type: 'Gardener', desiredRegion: { name: 'asia' } },
+      // The server itself was there before; what the component makes is our access.
+      hasMade: async ({ client }, key: ObjectKey) =>
+        (await client.get(Secret, { namespace: key.namespace, name: `${key.name}.apiserver-admin` })) !== undefined &&
+        (await client.get(ServiceAccount, { namespace: 'openmcp-system', name: 'admin' })) !== undefined,
+    },
+    (connect) => componentController(apiServerComponent({ provider: provider(connect), connect })),
+  ),
+  realSubject(
+    {
+      type: 'Authentication',
+      spec: { identityProviders: [{ name: 'corp', issuerURL: 'https://i', clientID: 'c', usernameClaim: 's' }] },
+      otherSpec: { identityProviders: [{ name: 'corp', issuerURL: 'https://j', clientID: 'c', usernameClaim: 's' }] },
+      hasMade: async ({ client }) => (await client.get(OpenIDConnect, { name: 'corp' })) !== undefined,
+    },
+    (connect) => componentController(authenticationComponent({ connect, config: {} })),
+  ),
+  realSubject(
+    {
+      type: 'Authorization',
+      spec: { roleBindings: [{ role: 'view', subjects: [{ kind: 'User', name: 'bob' }] }] },
+      otherSpec: { roleBindings: [{ role: 'view', subjects: [{ kind: 'User', name: 'eve' }] }] },
+      hasMade: async ({ client }) => (await client.get(ClusterRole, { name: 'openmcp:view' })) !== undefined,
+    },
+    (connect) => componentController(authorizationComponent({ connect })),
+  ),
+];
