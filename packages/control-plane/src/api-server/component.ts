@@ -1,5 +1,10 @@
 import type { APIServer } from '../api/components.ts';
-import type { ComponentContext, ComponentDefinition, ComponentOutcome } from '../component/define-component.ts';
+import {
+  type ComponentContext,
+  type ComponentDefinition,
+  type ComponentOutcome,
+  readyAsFound,
+} from '../component/define-component.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { readAdminKubeconfig, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
 import { type AdminAccessOptions, issueAdminAccess, renewalTime } from './admin-access.ts';
@@ -17,36 +22,30 @@ type Status = NonNullable<APIServer['status']>;
 
 /** The component that provides the API server of a control plane. It depends on nothing, and all others depend on it. */
 export function apiServerComponent(options: ApiServerOptions): ComponentDefinition<'APIServer'> {
-  const provided = new WeakMap<object, ProvidedApiServer>();
   return {
     type: 'APIServer',
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
     async apply(context) {
       const server = await options.provider.ensure(context);
-      const outcome = server.ready ? await withAccess(context, server, options) : waiting(server);
-      provided.set(outcome, server);
-      return outcome;
+      return server.ready ? await withAccess(context, server, options) : waiting(server);
     },
-    isReady(_context, outcome) {
-      const server = provided.get(outcome);
-      if (server?.ready === false) return { ready: false, reason: server.reason, message: server.message };
-      return { ready: true };
-    },
+    isReady: readyAsFound,
     async remove(context) {
       const left = await options.provider.remove(context);
       if (left === undefined) {
         await removeAccessSecret(context.client, context.key);
         return undefined;
       }
-      const { requeueAfterMs, ...waitingFor } = left;
-      return { waiting: waitingFor, requeueAfterMs };
+      const { reason, message, ...more } = left;
+      return { waiting: { reason, message }, ...more };
     },
   };
 }
 
 function waiting(server: ProvidedApiServer & { ready: false }): ComponentOutcome<'APIServer'> {
-  return { requeueAfterMs: server.requeueAfterMs };
+  const { reason, message, requeueAfterMs, conditions, status } = server;
+  return { readiness: { ready: false, reason, message }, requeueAfterMs, conditions, status };
 }
 
 /** Makes sure that our controllers can get in, and renews their token before it expires, also after a restart. */
@@ -58,6 +57,7 @@ async function withAccess(
   const bootstrap = context.internal(server.bootstrapKubeconfig);
   const target = await options.connect(bootstrap.reveal());
   const nowMs = context.clock.now();
+  if (server.access) return await withGivenAccess(context, server, target.server);
   let adminAccess = await presentAccess(context, nowMs);
   if (adminAccess === undefined) {
     const issued = await issueAdminAccess(target, nowMs, options.adminAccess);
@@ -78,8 +78,27 @@ async function withAccess(
     adminAccess,
   };
   const { creationTimestamp, expirationTimestamp } = adminAccess;
-  if (!creationTimestamp || !expirationTimestamp) return { status };
-  return { status, requeueAfterMs: Math.max(1000, renewalTime({ creationTimestamp, expirationTimestamp }) - nowMs) };
+  const { conditions } = server;
+  if (!creationTimestamp || !expirationTimestamp) return { status, conditions };
+  const renewMs = renewalTime({ creationTimestamp, expirationTimestamp }) - nowMs;
+  return { status, conditions, requeueAfterMs: Math.max(1000, renewMs) };
+}
+
+/** Whoever provides the API server also gave us the access, and renews it: we keep a copy where our components look for it. */
+async function withGivenAccess(
+  context: ComponentContext<'APIServer'>,
+  { access, conditions, status, endpoint, serviceAccountIssuer }: ProvidedApiServer & { ready: true },
+  server: string,
+): Promise<ComponentOutcome<'APIServer'>> {
+  const { creationTimestamp, expirationTimestamp } = access!;
+  const secretRef = await writeAccessSecret(context.client, context.component, access!);
+  const adminAccess = { secretRef, creationTimestamp, expirationTimestamp };
+  const lookAgainMs = renewalTime(access!) - context.clock.now();
+  return {
+    status: { ...status, endpoint: endpoint ?? server, serviceAccountIssuer, adminAccess },
+    conditions,
+    requeueAfterMs: Math.max(30_000, lookAgainMs),
+  };
 }
 
 async function presentAccess(

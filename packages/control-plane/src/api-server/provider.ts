@@ -1,13 +1,25 @@
+import type { AdminAccess } from './admin-access.ts';
 import type { APIServer } from '../api/components.ts';
+import type { ComponentCondition } from '../component/component-resource.ts';
 import type { ComponentContext } from '../component/define-component.ts';
 
 /** What a provider came to. */
 export type ProvidedApiServer =
-  | { readonly ready: false; readonly reason: string; readonly message: string; readonly requeueAfterMs?: number }
+  | {
+      readonly ready: false;
+      readonly reason: string;
+      readonly message: string;
+      readonly requeueAfterMs?: number;
+      readonly conditions?: readonly ComponentCondition[];
+      readonly status?: Partial<NonNullable<APIServer['status']>>;
+    }
   | {
       readonly ready: true;
       /** With full rights. It may be short-lived: it is used at once and kept nowhere. */
       readonly bootstrapKubeconfig: string;
+      /** Access for our controllers that comes with it. Default: a ServiceAccount of ours is made for them. */
+      readonly access?: AdminAccess;
+      readonly conditions?: readonly ComponentCondition[];
       /** As users reach it. Default: the server of the kubeconfig. */
       readonly endpoint?: string;
       readonly serviceAccountIssuer?: string;
@@ -22,7 +34,14 @@ export interface ApiServerProvider {
   /** Makes the API server, finds it again, and keeps it as the spec says. Idempotent; survives the death of the operator. */
   ensure(context: ComponentContext<'APIServer'>): Promise<ProvidedApiServer>;
   /** Takes it away. What it answers is what the deletion waits for. */
-  remove(
-    context: ComponentContext<'APIServer'>,
-  ): Promise<{ reason: string; message: string; requeueAfterMs?: number } | undefined>;
+  remove(context: ComponentContext<'APIServer'>): Promise<
+    | {
+        reason: string;
+        message: string;
+        requeueAfterMs?: number;
+        conditions?: readonly ComponentCondition[];
+        status?: Partial<NonNullable<APIServer['status']>>;
+      }
+    | undefined
+  >;
 }

@@ -9,6 +9,11 @@ export async function targetOf<T extends ComponentType>(
   context: ComponentContext<T>,
   connect: ConnectTarget,
 ): Promise<Target> {
+  return await connect(await adminKubeconfigOf(context));
+}
+
+/** The admin kubeconfig of that control plane, for whoever it is handed over to. Internal from here on. */
+export async function adminKubeconfigOf<T extends ComponentType>(context: ComponentContext<T>): Promise<string> {
   const apiServer = context.dependencies.APIServer;
   const kubeconfig = apiServer && (await readAdminKubeconfig(context.client, apiServer));
   if (!kubeconfig) {
@@ -17,6 +22,5 @@ export async function targetOf<T extends ComponentType>(
       'APIServer dependency is ready, but no kubeconfig could be found for it',
     );
   }
-  context.internal(kubeconfig);
-  return await connect(kubeconfig);
+  return context.internal(kubeconfig).reveal();
 }

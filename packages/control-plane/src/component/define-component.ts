@@ -75,6 +75,8 @@ export interface ComponentOutcome<T extends ComponentType> {
   readonly status?: StatusOf<T>;
   /** Conditions besides `<Type>Healthy` and `<Type>Reconciliation`. A type that begins in lower case stays private. */
   readonly conditions?: readonly ComponentCondition[];
+  /** What `apply` found out about how it is, for `isReady`. */
+  readonly readiness?: Readiness;
   /** Look again after this time, in milliseconds. Default: when something changes. */
   readonly requeueAfterMs?: number;
 }
@@ -350,6 +352,14 @@ function otherCluster(context: ReconcileContext, name: string): ClusterView {
     throw new ContractViolation(`a component gets at the onboarding cluster through its client, not as '${name}'`);
   }
   return context.cluster(name);
+}
+
+/** For components whose `apply` has found out how they are. */
+export function readyAsFound<T extends ComponentType>(
+  _context: ComponentContext<T>,
+  { readiness = { ready: true } }: ComponentOutcome<T>,
+): Readiness {
+  return readiness;
 }
 
 /** A failure with a reason for the condition. Convenience for authors. */

@@ -1,6 +1,5 @@
+import { parts } from '../../cloud-orchestrator/parts.ts';
 import type { Projection } from '../projection.ts';
-
-const parts = ['crossplane', 'btpServiceOperator', 'externalSecretsOperator', 'kyverno', 'flux'] as const;
 
 /** Five siblings of the spec that are one component. */
 export const cloudOrchestratorProjection: Projection = {

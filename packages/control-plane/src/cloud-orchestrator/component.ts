@@ -1,0 +1,32 @@
+import { type ComponentDefinition, readyAsFound } from '../component/define-component.ts';
+import type { CoreCluster } from '../core-cluster.ts';
+import type { ConnectTarget } from '../target/target.ts';
+import type { Catalogue } from './catalogue.ts';
+import { applyControlPlane, removeControlPlane } from './hand-off.ts';
+import { installParts, uninstallParts } from './native.ts';
+
+export interface CloudOrchestratorOptions {
+  readonly connect: ConnectTarget;
+  /** Who does the work: somebody who watches ControlPlanes on a core cluster, or we ourselves from a catalogue. */
+  readonly work: { readonly core: CoreCluster } | { readonly catalogue: Catalogue };
+}
+
+/** The component that brings Crossplane and its companions to a control plane. */
+export function cloudOrchestratorComponent({
+  connect,
+  work,
+}: CloudOrchestratorOptions): ComponentDefinition<'CloudOrchestrator'> {
+  return {
+    type: 'CloudOrchestrator',
+    dependsOn: ['APIServer', 'Authentication', 'Authorization'],
+    apply: async (context) =>
+      'core' in work
+        ? await applyControlPlane(context, await work.core(context as never))
+        : await installParts(context, connect, work.catalogue),
+    isReady: readyAsFound,
+    remove: async (context) =>
+      'core' in work
+        ? await removeControlPlane(context, await work.core(context as never))
+        : await uninstallParts(context, connect),
+  };
+}
