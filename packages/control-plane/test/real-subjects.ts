@@ -25,8 +25,8 @@ export class TargetStandIn {
   constructor(cluster: () => TestCluster) {
     this.connect = async () => {
       if (this.broken) throw new Error(`no route to ${serverUrl} with ${canary}`);
-      const { clock, transport } = cluster();
-      const client = createClient({ transport: transport(), fieldManager: 'control-plane', clock });
+      const { clock } = cluster();
+      const client = createClient({ transport: cluster().transport(), fieldManager: 'control-plane', clock });
       return { client, server: serverUrl, certificateAuthority: 'PEM' };
     };
   }

@@ -46,7 +46,7 @@ export function desiredShoot(
   const template = config.shootTemplate ?? {};
   const before = fieldsOf(present?.['spec']);
   return {
-    ...(present ?? {}),
+    ...present,
     apiVersion: Shoot.apiVersion,
     kind: Shoot.kind,
     metadata: {
