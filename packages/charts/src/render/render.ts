@@ -92,6 +92,7 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
     files = renderTemplates(root, top, environment);
   } while (await memo.fetchMissing());
 
+  let plainValues: Record<string, unknown> | undefined;
   const notes = takeNotes(files, root, options.subNotes ?? false);
   const { manifests, hooks } = sortManifests(files, switches);
   return {
@@ -99,8 +100,13 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
     hooks,
     notes,
     crds: crdsOf(root),
-    values: toPlain(values) as Record<string, unknown>,
-    chartValues: toPlain(root.values) as Record<string, unknown>,
+    // Few readers want them, and large charts have many.
+    get values() {
+      return (plainValues ??= toPlain(values) as Record<string, unknown>);
+    },
+    get chartValues() {
+      return toPlain(root.values) as Record<string, unknown>;
+    },
   };
 }
 

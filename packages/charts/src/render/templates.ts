@@ -18,7 +18,7 @@ interface Renderable {
 export function renderTemplates(root: ChartNode, top: GoMap, environment: FunctionEnvironment): Map<string, string> {
   const renderables = new Map<string, Renderable>();
   collect(root, top, renderables);
-  const paths = [...renderables.keys()].sort(deepestFirst);
+  const paths = deepestFirst(renderables.keys());
   const set = new TemplateSet({ functions: helmFunctions, missingKey: 'zero', environment });
   for (const path of paths) {
     try {
@@ -52,9 +52,11 @@ export function renderTemplates(root: ChartNode, top: GoMap, environment: Functi
 }
 
 /** Templates are parsed from the deepest path on, so that a parent's definitions replace its subcharts'. */
-function deepestFirst(a: string, b: string): number {
-  const depth = (path: string) => path.split('/').length;
-  return depth(b) - depth(a) || utf8Compare(b, a);
+function deepestFirst(paths: Iterable<string>): string[] {
+  return [...paths]
+    .map((path) => ({ path, depth: path.split('/').length }))
+    .sort((a, b) => b.depth - a.depth || utf8Compare(b.path, a.path))
+    .map(({ path }) => path);
 }
 
 function collect(node: ChartNode, above: GoMap, renderables: Map<string, Renderable>): GoMap {
