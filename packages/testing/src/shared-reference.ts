@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, isNotFound, undiciTransport, type Client, type Kind, type Transport } from '@slipway/kube';
-import type { ReferenceCluster } from '@slipway/reference-cluster';
+import type { ProcessNodeOptions, ReferenceCluster } from '@slipway/reference-cluster';
 
 /** Which controllers a reference cluster runs. */
 export type ControllerSet = 'none' | 'core' | 'workloads';
@@ -22,12 +22,12 @@ export class SharedReference {
   }
 
   /** One of its own, for a test that cannot share. */
-  static async start(controllers: ControllerSet): Promise<SharedReference> {
+  static async start(controllers: ControllerSet, processNode?: ProcessNodeOptions): Promise<SharedReference> {
     const { startReferenceCluster } = await import('@slipway/reference-cluster');
     // Stopped with the process: the cluster ends its processes when ours exits.
     const cluster = await startReferenceCluster({
       controllers: controllers !== 'none',
-      ...(controllers === 'workloads' ? { simulateNodes: 1 } : {}),
+      ...(processNode ? { processNode } : controllers === 'workloads' ? { simulateNodes: 1 } : {}),
     });
     const client = createClient({ transport: connect(cluster), fieldManager: 'test' });
     if (controllers !== 'none') await furnished(client);
@@ -42,6 +42,15 @@ export class SharedReference {
 
   transport(): Transport {
     return connect(this.#cluster);
+  }
+
+  /** The machine as pods see it, where containers run as processes. */
+  get hostAddress(): string | undefined {
+    return this.#cluster.hostAddress;
+  }
+
+  async logs(): Promise<string> {
+    return await this.#cluster.logs();
   }
 
   async stop(): Promise<void> {

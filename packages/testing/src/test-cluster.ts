@@ -21,6 +21,8 @@ import {
   type ManagerOptions,
 } from '@slipway/runtime';
 
+import type { ProcessNodeOptions } from '@slipway/reference-cluster';
+
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface TestClusterOptions {
@@ -32,6 +34,8 @@ export interface TestClusterOptions {
   readonly controllers?: 'none' | 'core' | 'workloads';
   /** A real cluster of the test's own, where others share one: for tests about kinds that must not be there yet. Default false. */
   readonly unshared?: boolean;
+  /** Containers run as processes instead of being simulated. Reference cluster only, one of the test's own. */
+  readonly processNode?: ProcessNodeOptions;
   /** `machine`: real time on the embedded cluster too, for what looks at the clock of the machine (TLS). Default `virtual`. */
   readonly time?: 'virtual' | 'machine';
   /** More options for the embedded server; ignored by the reference cluster. */
@@ -46,6 +50,10 @@ export interface TestCluster extends AsyncDisposable {
   readonly clock: Clock;
   /** The embedded server, for faults and observers; absent on the reference cluster. */
   readonly embedded?: EmbeddedCluster;
+  /** The machine as pods see it, with `processNode`. */
+  readonly hostAddress?: string;
+  /** The last lines of the containers and of the cluster's own processes, with `processNode`. */
+  logs?(): Promise<string>;
   /** The way in for one user. Close it when done. */
   transport(): Transport;
   /** Runs controllers on the cluster. Their log lines are kept. */
@@ -89,6 +97,7 @@ const machineTime: Pick<TestCluster, 'clock' | 'eventually' | 'advance'> = {
 };
 
 async function embeddedTestCluster(options: TestClusterOptions): Promise<TestCluster> {
+  if (options.processNode) throw new Error('processNode: containers run as processes on the reference cluster only');
   const { startCluster } = await import('@slipway/apiserver');
   if (options.time === 'machine') {
     const embedded = await startCluster({ ...options.embedded, controllers: options.controllers ?? 'core' });
@@ -124,13 +133,15 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
 async function referenceTestCluster(options: TestClusterOptions): Promise<TestCluster> {
   const { SharedReference } = await import('./shared-reference.ts');
   const controllers = options.controllers ?? 'core';
-  const reference = options.unshared
-    ? await SharedReference.start(controllers)
+  const unshared = options.unshared || options.processNode !== undefined;
+  const reference = unshared
+    ? await SharedReference.start(controllers, options.processNode)
     : await SharedReference.get(controllers);
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
     ...machineTime,
+    ...(options.processNode ? { hostAddress: reference.hostAddress, logs: () => reference.logs() } : {}),
     transport() {
       const transport = reference.transport();
       transports.push(transport);
@@ -138,12 +149,15 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
     },
     async close() {
       await Promise.all(transports.map((transport) => transport.close()));
-      await (options.unshared ? reference.stop() : reference.clean());
+      await (unshared ? reference.stop() : reference.clean());
     },
   });
 }
 
-type Basis = Pick<TestCluster, 'type' | 'clock' | 'embedded' | 'transport' | 'eventually' | 'advance'> & {
+type Basis = Pick<
+  TestCluster,
+  'type' | 'clock' | 'embedded' | 'hostAddress' | 'logs' | 'transport' | 'eventually' | 'advance'
+> & {
   close(): Promise<void>;
 };
 
@@ -154,6 +168,8 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     type: basis.type,
     clock: basis.clock,
     ...(basis.embedded ? { embedded: basis.embedded } : {}),
+    ...(basis.hostAddress ? { hostAddress: basis.hostAddress } : {}),
+    ...(basis.logs ? { logs: () => basis.logs!() } : {}),
     transport: () => basis.transport(),
     eventually: (what, check, limits) => basis.eventually(what, check, limits),
     advance: (ms) => basis.advance(ms),
