@@ -20,6 +20,7 @@ import type { Helmfile } from './platform/helmfile.ts';
 import type { Platform } from './platform/platform.ts';
 import type { RuntimeUpgrade } from './platform/runtime-upgrade.ts';
 import type { PlatformSettings } from './settings.ts';
+import { installationState } from './state/installation-status.ts';
 import { ValuesLayers } from './values/layers.ts';
 import type { PlatformRoot } from './values/platform-root.ts';
 
@@ -51,6 +52,11 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
 
   const rounds: Readonly<Record<string, (platform: Platform) => Promise<Requeue | undefined>>> = {
     async [phases.installation](platform) {
+      // Without initial values there is nothing to install, and a cluster that is no platform is left as it is.
+      if (settings.valuesInput === undefined && (await installationState(platform.client)) !== 'completed') {
+        platform.log.info('no platform is installed, and VALUES_INPUT names no values to install one from');
+        return requeueAfter(settings.minTimeoutMs);
+      }
       attempt += 1;
       if (!(await reconcileInstall(platform, attempt))) return requeueAfter(retryAfterMs);
       const credentials = await setEnvAndCreateSecrets(platform);

@@ -12,6 +12,7 @@ export { remoteHeads, type GitRemote, type RemoteHeads } from './git/remote-head
 export { WorkingCopy, type WorkingCopyOptions } from './git/working-copy.ts';
 export { startGitServer, type GitServer, type GitServerOptions } from './git-server/git-server.ts';
 export { names } from './names.ts';
+export { appPlatformOperator } from './operator.ts';
 export { OperatorError } from './operator-error.ts';
 export type { Helmfile, HelmfileSelection, PlatformRelease } from './platform/helmfile.ts';
 export { nativeHelmfile, type NativeHelmfileOptions } from './platform/native-helmfile.ts';

@@ -1,4 +1,4 @@
-import type { DefinedKind, KubeObject, PolicyRule } from '@slipway/kube';
+import type { Client, Clock, DefinedKind, KubeObject, PolicyRule, Random } from '@slipway/kube';
 
 import type { Controller } from './controller/controller.ts';
 import type { WebhookDefinition } from './webhooks/webhook.ts';
@@ -30,6 +30,8 @@ export interface OperatorDescription {
   readonly examples: readonly OperatorExample[];
   /** Settings the examples cannot do without, by flag name; `slipway up` uses them where the user says nothing. */
   readonly exampleFlags?: Readonly<Record<string, string>>;
+  /** Starts what its examples need besides the cluster, such as a server. `slipway up` does so before the controllers. */
+  startExample?(context: ExampleContext): Promise<RunningExample>;
   /** Every condition reason it can give, with what to do about it. */
   readonly reasons: readonly ReasonExplanation[];
   /** Folder with files it reads at run time, which an image has to hold. Default: none. */
@@ -77,6 +79,24 @@ export interface OperatorExample {
   readonly description: string;
   /** YAML stream. */
   readonly manifest: string;
+}
+
+/** What an example may use. */
+export interface ExampleContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Tells the person who looks on. */
+  readonly say: (line: string) => void;
+  /** A folder of its own that is kept as long as the cluster. Absent: the cluster is gone at the end, and so should the rest be. */
+  readonly folder?: string;
+}
+
+/** What an example needs, at work. It is disposed of after the controllers have ended. */
+export interface RunningExample extends AsyncDisposable {
+  /** Settings that lead to it, by flag name; they take the place of all others. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Tells what happens on the cluster until `signal` aborts. Default: nothing is told. */
+  follow?(client: Client, signal: AbortSignal): Promise<void>;
 }
 
 export interface ReasonExplanation {

@@ -1,5 +1,5 @@
 import { loadHelmfile, manifestText, toPlain, uninstallRelease, upgradeRelease, writeYaml } from '@slipway/charts';
-import type { Client, Clock } from '@slipway/kube';
+import { Secret, type Client, type Clock } from '@slipway/kube';
 
 import type { ValuesLayers } from '../values/layers.ts';
 import type { PlatformRoot } from '../values/platform-root.ts';
@@ -51,6 +51,7 @@ export function nativeHelmfile({ root, layers, client, clock }: NativeHelmfileOp
       for (const release of helmfile.releases) {
         const { name, namespace, installed, enabled } = release;
         if (!enabled) continue;
+        await dropPending(client, namespace, name);
         if (!installed) {
           await uninstallRelease(context, { name, namespace, ignoreNotFound: true });
           continue;
@@ -65,10 +66,21 @@ export function nativeHelmfile({ root, layers, client, clock }: NativeHelmfileOp
           wait: true,
           timeoutMs: releaseTimeoutMs,
           historyMax: 3,
-          // An attempt that failed half way left objects nobody owns yet.
+          // They were applied before, by themselves.
           skipCrds: true,
         });
       }
     },
   };
+}
+
+/**
+ * Removes the record of work that a process which is gone had begun. Others would have to wait until it counts as abandoned; we hold
+ * the lease, so nobody is working on it.
+ */
+async function dropPending(client: Client, namespace: string, name: string): Promise<void> {
+  const labelSelector = `owner=helm,name=${name},status in (pending-install,pending-upgrade,pending-rollback)`;
+  for await (const { metadata } of client.list(Secret, { namespace, labelSelector })) {
+    await client.delete(Secret, { namespace, name: metadata.name! });
+  }
 }

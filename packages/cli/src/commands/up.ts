@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Client, CommandError, createClient, sleep, styled, type Terminal } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import {
@@ -5,6 +6,7 @@ import {
   startManager,
   type Controller,
   type OperatorDescription,
+  type RunningExample,
   type WebhookOptions,
 } from '@slipway/runtime';
 
@@ -42,12 +44,18 @@ export const command = slipwayCommand({
 });
 
 async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
-  const { operators, controllers } = ableToRun(given, choice);
   const view = new LiveView(given);
   const say = (line: string) => {
     if (given.interactive) for (const part of fold(line, given.columns())) view.log(part);
     else given.out(`${line}\n`);
   };
+  await using surroundings = new AsyncDisposableStack();
+  const startExample = async (operator: OperatorDescription) => {
+    const folder = flags.data === undefined ? {} : { folder: join(flags.data, 'examples', operator.name) };
+    const example = await operator.startExample?.({ clock: given.clock, random: given.random, say, ...folder });
+    return example && surroundings.use(example);
+  };
+  const { operators, controllers, examples } = await ableToRun(given, choice, startExample);
   const embedded = await startEmbedded(given, flags, say);
   const terminal = { ...given, signal: AbortSignal.any([given.signal, embedded.uncaught]) };
   const { cluster, disk } = embedded;
@@ -79,6 +87,11 @@ async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, 
       story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
       cluster.observe((change) => story.observe(change));
       await applyExamples(client, operators, terminal, say);
+      for (const example of examples)
+        example.follow?.(client, terminal.signal).catch((error: unknown) => {
+          if (!terminal.signal.aborted)
+            say(`the story ends here: ${error instanceof Error ? error.message : String(error)}`);
+        });
       await untilStopped(terminal, view, client, operators);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
@@ -105,17 +118,22 @@ async function webhooksHere(operators: readonly OperatorDescription[]): Promise<
 }
 
 /** An operator that was not asked for by name and lacks a setting is left out, with a word; one that was named is an error. */
-function ableToRun(
+async function ableToRun(
   terminal: Terminal,
   { operators, named, settingsOf }: OperatorChoice,
-): { operators: OperatorDescription[]; controllers: Controller[] } {
+  startExample: (operator: OperatorDescription) => Promise<RunningExample | undefined>,
+): Promise<{ operators: OperatorDescription[]; controllers: Controller[]; examples: RunningExample[] }> {
   const able: OperatorDescription[] = [];
   const controllers: Controller[] = [];
+  const examples: RunningExample[] = [];
   for (const operator of operators) {
     try {
       const settings = settingsOf(operator);
       const flags = { ...settings.flags };
       for (const [name, value] of Object.entries(operator.exampleFlags ?? {})) flags[name] ??= value;
+      const example = await startExample(operator);
+      if (example) examples.push(example);
+      Object.assign(flags, example?.flags);
       controllers.push(...controllersOf(operator, { ...settings, flags }));
       able.push(operator);
     } catch (error) {
@@ -123,7 +141,7 @@ function ableToRun(
       terminal.err(`left out ${operator.name}: ${error.message}\n`);
     }
   }
-  return { operators: able, controllers };
+  return { operators: able, controllers, examples };
 }
 
 function greet(
@@ -138,7 +156,8 @@ function greet(
   const first = operators.flatMap((operator) => operator.kinds.slice(0, 1));
   const everywhere = first.some((kind) => kind.scope === 'Namespaced') ? ' -A' : '';
   terminal.out(`  export KUBECONFIG=${kubeconfigFile}\n`);
-  terminal.out(`  kubectl get ${first.map((kind) => kind.plural).join(',')}${everywhere}\n\n`);
+  const looked = first.length > 0 ? `${first.map((kind) => kind.plural).join(',')}${everywhere}` : 'namespaces';
+  terminal.out(`  kubectl get ${looked}\n\n`);
 }
 
 /** Examples are applied, not created: a cluster that was kept has them already. */
