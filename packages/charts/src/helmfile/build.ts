@@ -1,4 +1,4 @@
-import { isMap, type GoMap, type Value } from '../go/values.ts';
+import { isMap, isTrue, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from '../yaml/key-order.ts';
 import { writeYaml } from '../yaml/write.ts';
 import type { Spec } from './decode.ts';
@@ -36,6 +36,7 @@ function ordered(spec: Spec, fields: Fields): GoMap {
 /** What helmfile leaves out: texts and containers without content. A flag that is false was set to it. */
 function isEmpty(value: Value, field: Field): boolean {
   if (field.type === 'struct') return false;
+  if (field.omitted) return !isTrue(value);
   return value === '' || (Array.isArray(value) && value.length === 0) || (isMap(value) && value.size === 0);
 }
 

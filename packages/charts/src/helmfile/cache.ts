@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { deepCopy, type Value } from '../go/values.ts';
+import type { LoadedPart } from './load-state.ts';
 
-interface RenderedLayer {
-  readonly text: string;
-  /** What the layer read or asked about, and what it found then. */
+interface Layer {
+  readonly part: LoadedPart;
+  /** What it read or asked about, and what it found then. */
   readonly touched: ReadonlyMap<string, string>;
 }
 
 /**
- * Rendered layers and parsed documents by the hash of what they were made from: text, data, directory. Most states of a
- * tree share their bases, and most loads of a tree change nothing. A layer that read files is good as long as those are
- * the same. Share one cache between loads to keep it warm.
+ * Layers and parsed documents by the hash of what they were made from: text, values so far, directory. Most states of a
+ * tree begin with the same bases, and most loads of a tree change nothing. A layer is good as long as the files it read
+ * are the same. Share one cache between loads to keep it warm.
  */
 export class HelmfileCache {
-  readonly #layers = new Map<string, RenderedLayer>();
+  readonly #layers = new Map<string, Layer>();
   readonly #documents = new Map<string, Value>();
   #size = 0;
   static readonly maxSize = 64 * 1024 * 1024;
@@ -24,15 +25,17 @@ export class HelmfileCache {
     return hash.digest('base64');
   }
 
-  layer(key: string, look: (path: string) => string): string | undefined {
+  /** A layer that was kept, if `look` still finds what it found; `touch` is told what it depends on. */
+  layer(key: string, look: (path: string) => string, touch: (path: string) => void): LoadedPart | undefined {
     const found = this.#layers.get(key);
     if (!found) return undefined;
     for (const [path, state] of found.touched) if (look(path) !== state) return undefined;
-    return found.text;
+    for (const path of found.touched.keys()) touch(path);
+    return found.part;
   }
 
-  keepLayer(key: string, layer: RenderedLayer): void {
-    this.#grow(layer.text.length);
+  keepLayer(key: string, layer: Layer, size: number): void {
+    this.#grow(size);
     this.#layers.set(key, layer);
   }
 

@@ -19,7 +19,7 @@ export function decodeState(text: string, file: string): Spec[] {
     });
   }
   return documents
-    .filter((document) => meaningOf(document) !== null)
+    .filter((document) => !isNothing(document))
     .map((document) => decodeStruct(document, stateFields, { file, path: '' }));
 }
 
@@ -39,7 +39,7 @@ function decodeStruct(value: Value, fields: Fields, place: Place): Spec {
       if (isUnset(item)) continue;
       throw new HelmfileError('Unsupported', `${at.file}: ${at.path} is not supported`);
     }
-    if (meaningOf(item) === null) continue;
+    if (isNothing(item)) continue;
     spec.set(key, decodeField(item, field, at));
   }
   return spec;
@@ -81,15 +81,14 @@ function decodeField(value: Value, field: Field, place: Place): Value {
       return decodeStruct(value, field.fields!, place);
     case 'structs':
       return items(value, place).map(([item, at]) => {
-        const plain = meaningOf(item);
-        if (field.short !== undefined && typeof plain === 'string') return new Map([[field.short, plain]]);
+        if (field.short !== undefined && typeof item === 'string') return new Map([[field.short, item]]);
         return decodeStruct(item, field.fields!, at);
       });
     case 'named':
       return new Map(
         entries(value, place).map(([key, item, at]) => [
           key,
-          meaningOf(item) === null ? new Map() : decodeStruct(item, field.fields!, at),
+          isNothing(item) ? new Map() : decodeStruct(item, field.fields!, at),
         ]),
       );
     case 'refused':
@@ -113,6 +112,11 @@ function decodeText(value: Value, place: Place): string {
   if (scalar instanceof PlainScalar) return scalar.value === null ? '' : scalar.text;
   if (typeof value !== 'string') throw wrongType(value, 'a text', place);
   return value;
+}
+
+function isNothing(value: Value): boolean {
+  const scalar = value as unknown;
+  return value === null || value === undefined || (scalar instanceof PlainScalar && scalar.value === null);
 }
 
 /** The value without the text it was written as. */

@@ -1,5 +1,7 @@
-import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
-import { Struct } from './template-data.ts';
+import { createHash } from 'node:crypto';
+import { serialize } from 'node:v8';
+import { isMap, type GoMap, type Value } from '../go/values.ts';
+import { copyOnDemand, Struct } from './template-data.ts';
 
 /** What `.Values` is made of: the state's own defaults, then the values of its environment. */
 export interface Environment {
@@ -27,9 +29,25 @@ export function mergeEnvironments(
   };
 }
 
-/** `.Values`: a copy, because templates change maps. */
+/** `.Values`. Whoever changes it copies it first. */
 export function valuesOfEnvironment(environment: Environment): GoMap {
-  return deepCopy(layer(environment.defaults, environment.values));
+  return layer(environment.defaults, environment.values);
+}
+
+const digests = new WeakMap<Environment, string>();
+
+/** Equal for environments that templates cannot tell apart. */
+export function digestOf(environment: Environment): string {
+  let digest = digests.get(environment);
+  if (digest === undefined) {
+    const { name, kubeContext, values, defaults } = environment;
+    // Unlike JSON it tells an int from a float64.
+    digest = createHash('sha256')
+      .update(serialize([name, kubeContext, values, defaults]))
+      .digest('base64');
+    digests.set(environment, digest);
+  }
+  return digest;
 }
 
 /**
@@ -61,11 +79,11 @@ function layerList(base: Value[], over: Value[]): Value[] {
 }
 
 /** What a state or an environment's values file sees. */
-export function environmentData(environment: Environment, namespace = ''): Struct {
-  const values = valuesOfEnvironment(environment);
+export function environmentData(environment: Environment): Struct {
+  const values = copyOnDemand(valuesOfEnvironment(environment));
   return new Struct('state.EnvironmentTemplateData', {
     Environment: environmentStruct(environment),
-    Namespace: namespace,
+    Namespace: '',
     Values: values,
     StateValues: values,
   });
@@ -75,8 +93,8 @@ export function environmentStruct(environment: Environment): Struct {
   return new Struct('environment.Environment', {
     Name: environment.name,
     KubeContext: environment.kubeContext,
-    Values: deepCopy(environment.values),
-    Defaults: deepCopy(environment.defaults),
+    Values: copyOnDemand(environment.values),
+    Defaults: copyOnDemand(environment.defaults),
     CLIOverrides: new Map(),
   });
 }

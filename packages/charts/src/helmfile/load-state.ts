@@ -4,6 +4,7 @@ import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
 import { readYaml, YamlError } from '../yaml/read.ts';
 import { decodeState, type Spec } from './decode.ts';
 import {
+  digestOf,
   emptyEnvironment,
   environmentData,
   layer,
@@ -23,8 +24,12 @@ export interface StateSource {
   readonly environment: string;
   /** Values of whoever includes this state: they win over its own. */
   readonly overrides?: Environment | undefined;
-  /** `.Namespace` */
-  readonly namespace?: string | undefined;
+}
+
+/** What one part of a state comes to, its bases included. Shared between states: nobody changes it. */
+export interface LoadedPart {
+  readonly spec: Spec;
+  readonly environment: Environment;
 }
 
 /**
@@ -53,28 +58,28 @@ export class StateLoader {
   }
 
   /** A base's paths are relative to the state that names it, whatever its own directory. */
-  #loadParts(
-    source: StateSource,
-    directory: string,
-    inherited: Environment | undefined,
-    isBase: boolean,
-  ): { spec: Spec; environment: Environment } {
+  #loadParts(source: StateSource, directory: string, inherited: Environment | undefined, isBase: boolean): LoadedPart {
     const { file, overrides } = source;
     const text = this.#renderer.files.find(file);
     if (text === undefined) throw new HelmfileError('NotFound', `${file}: no such file`);
     const spec: Spec = new Map();
     let environment = inherited;
+    this.#renderer.touch(file);
     for (const [index, part] of text.replaceAll('\r\n', '\n').split('\n---\n').entries()) {
       const context = mergeEnvironments(environment, overrides);
-      const rendered = file.endsWith('.gotmpl')
-        ? this.#renderer.renderLayer({
-            name: `${file}, part ${index}`,
-            text: part,
-            data: environmentData(context ?? emptyEnvironment(source.environment), source.namespace),
-            directory,
-          })
-        : part;
-      const loaded = this.#loadPart(rendered, { ...source, overrides: undefined }, directory, context, isBase);
+      const isTemplate = file.endsWith('.gotmpl');
+      const keys = [part, directory, source.environment, context ? digestOf(context) : '', `${isBase} ${isTemplate}`];
+      const loaded = this.#renderer.remember(keys, part.length, () => {
+        const rendered = isTemplate
+          ? this.#renderer.render({
+              name: `${file}, part ${index}`,
+              text: part,
+              data: environmentData(context ?? emptyEnvironment(source.environment)),
+              directory,
+            })
+          : part;
+        return this.#loadPart(rendered, { ...source, overrides: undefined }, directory, context, isBase);
+      });
       mergeSpecs(spec, loaded.spec, stateFields, 'replace');
       environment = environment && index > 0 ? over(environment, loaded.environment) : loaded.environment;
     }
@@ -87,7 +92,7 @@ export class StateLoader {
     directory: string,
     context: Environment | undefined,
     isBase: boolean,
-  ): { spec: Spec; environment: Environment } {
+  ): LoadedPart {
     const { file } = source;
     const spec: Spec = new Map();
     for (const document of decodeState(text, file)) mergeSpecs(spec, document, stateFields, 'append');
@@ -116,8 +121,8 @@ export class StateLoader {
     const environments: Spec = new Map();
     for (const each of [...layers, spec]) {
       mergeEnvironmentSpecs(environments, groupOf(each, 'environments'));
-      each.delete('environments');
-      mergeSpecs(merged, each, stateFields, 'append');
+      const others: Spec = new Map([...each].filter(([key]) => key !== 'environments'));
+      mergeSpecs(merged, others, stateFields, 'append');
     }
     if (environments.size > 0) merged.set('environments', environments);
     return merged;
@@ -169,7 +174,7 @@ export class StateLoader {
     return paths.map((path) => {
       const text = this.#renderer.files.find(path) ?? '';
       const rendered = path.endsWith('.gotmpl')
-        ? this.#renderer.renderLayer({ name: path, text, data: environmentData(context), directory: dirname(path) })
+        ? this.#renderer.render({ name: path, text, data: environmentData(context), directory: dirname(path) })
         : text;
       return readValues(this.#renderer, rendered, path);
     });
@@ -211,7 +216,10 @@ export function resolveValuesPaths(
     );
   if (/^[a-z0-9+.-]+::|^[a-z0-9+.-]+:\/\//i.test(entry))
     throw new HelmfileError('Unsupported', `${file}: ${place}: ${entry}: remote files are not supported`);
-  const paths = renderer.files.glob(isAbsolute(entry) ? entry : join(directory, entry));
+  const pattern = isAbsolute(entry) ? entry : join(directory, entry);
+  const paths = renderer.files.glob(pattern);
+  // A file that appears changes the result, too.
+  for (const path of [pattern, dirname(pattern), ...paths]) renderer.touch(path);
   if (paths.length === 0 && (missing === '' || missing === 'Error'))
     throw new HelmfileError('NotFound', `${file}: ${place}: ${entry} does not exist in ${directory}`);
   return paths;

@@ -4,7 +4,8 @@ import type { Spec } from './decode.ts';
 import type { Field, Fields } from './state-schema.ts';
 
 /**
- * Lays the keys of one state over those of another. Texts, flags and numbers that say something replace; groups merge key
+ * Lays the keys of one state over those of another. Changes only the outer map of the target: what is inside may be shared.
+ * Texts, flags and numbers that say something replace; groups merge key
  * by key; entries of maps replace whole; lists are replaced between the parts of a file and joined between bases.
  */
 export function mergeSpecs(target: Spec, source: Spec, fields: Fields, lists: 'replace' | 'append'): void {
@@ -21,10 +22,11 @@ function mergeField(present: Value, value: Value, field: Field, lists: 'replace'
   }
   if (isMap(value)) {
     if (!isMap(present)) return value;
-    if (field.type === 'struct') mergeSpecs(present, value, field.fields!, lists);
-    else if (field.type === 'named') for (const [key, item] of value) present.set(key, item);
-    else mergeInto(present, value, true);
-    return present;
+    if (field.type === 'named') return new Map([...present, ...value]);
+    const merged = new Map(present);
+    if (field.type === 'struct') mergeSpecs(merged, value, field.fields!, lists);
+    else mergeInto(merged, value, true);
+    return merged;
   }
   return isTrue(value) || present === undefined ? value : present;
 }

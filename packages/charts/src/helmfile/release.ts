@@ -6,7 +6,7 @@ import { environmentStruct } from './environment.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { Renderer } from './renderer.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
-import { Struct } from './template-data.ts';
+import { copyOnDemand, Struct } from './template-data.ts';
 
 /** A release of a state, its template expressions evaluated. */
 export interface HelmfileRelease {
@@ -118,6 +118,7 @@ function withInstalled(spec: Spec, index: number, state: State): Spec {
 
 /** What a release's expressions and its values files see. */
 export function releaseData(spec: Spec, state: State): Struct {
+  const values = copyOnDemand(state.values);
   return new Struct('state.releaseTemplateData', {
     Environment: environmentStruct(state.environment),
     Release: new Struct('state.releaseTemplateDataRelease', {
@@ -128,8 +129,8 @@ export function releaseData(spec: Spec, state: State): Struct {
       ChartVersion: textOf(spec, 'version'),
       KubeContext: textOf(spec, 'kubeContext'),
     }),
-    Values: deepCopy(state.values),
-    StateValues: deepCopy(state.values),
+    Values: values,
+    StateValues: values,
     KubeContext: textOf(state.spec, 'kubeContext'),
     Namespace: textOf(state.spec, 'namespace'),
     Chart: '',

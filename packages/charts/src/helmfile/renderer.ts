@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import type { Value } from '../go/values.ts';
 import { TemplateSet } from '../template/template-set.ts';
-import { writeJson } from '../yaml/json.ts';
 import { HelmfileCache } from './cache.ts';
 import { helmfileFunctions, type ExecProgram, type HelmfileEnvironment } from './functions.ts';
 import { HelmfileError } from './helmfile-error.ts';
+import type { LoadedPart } from './load-state.ts';
 import type { TreeFiles } from './tree-files.ts';
 
 export interface RendererOptions {
@@ -35,41 +35,63 @@ export class Renderer {
   readonly files: TreeFiles;
   readonly cache: HelmfileCache;
   readonly #options: RendererOptions;
+  readonly #variables: string;
+  /** The files of one load do not change under it. */
+  readonly #seen = new Map<string, string>();
+  #watching: ((path: string | undefined) => void) | undefined;
 
   constructor(options: RendererOptions) {
     this.files = options.files;
     this.cache = options.cache;
     this.#options = options;
+    this.#variables = JSON.stringify(Object.entries(options.variables).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   render(request: RenderRequest): string {
-    return this.#render(request, () => undefined);
+    return this.#render(request, (path) => this.touch(path));
   }
 
-  /** Renders what many states share. Remembered, unless it used the clock, randomness or a program. */
-  renderLayer(request: RenderRequest): string {
-    if (!request.text.includes('{{')) return request.text;
-    const { cache } = this;
-    const look = (path: string) => this.#look(path);
-    const key = HelmfileCache.key(request.text, request.directory, writeJson(request.data), this.#variablesKey());
-    const known = cache.layer(key, look);
-    if (known !== undefined) return known;
+  /**
+   * Does what many states share once. Remembered by `keys` and by the files that were touched meanwhile, unless it used
+   * the clock, randomness or a program.
+   */
+  remember(keys: readonly string[], size: number, load: () => LoadedPart): LoadedPart {
+    const key = HelmfileCache.key(...keys, this.#variables);
+    const known = this.cache.layer(
+      key,
+      (path) => this.#look(path),
+      (path) => this.touch(path),
+    );
+    if (known) return known;
+    const outer = this.#watching;
     const touched = new Map<string, string>();
     let pure = true;
-    const text = this.#render(request, (path) => {
+    this.#watching = (path) => {
+      outer?.(path);
       if (path === undefined) pure = false;
-      else touched.set(path, look(path));
-    });
-    if (pure) cache.keepLayer(key, { text, touched });
-    return text;
+      else if (!touched.has(path)) touched.set(path, this.#look(path));
+    };
+    try {
+      const part = load();
+      if (pure) this.cache.keepLayer(key, { part, touched }, size);
+      return part;
+    } finally {
+      this.#watching = outer;
+    }
   }
 
-  #variablesKey(): string {
-    const { variables } = this.#options;
-    return JSON.stringify(Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1)));
+  /** Says that what is being done depends on a path, or without one on more than files. */
+  touch(path?: string): void {
+    this.#watching?.(path);
   }
 
   #look(path: string): string {
+    let seen = this.#seen.get(path);
+    if (seen === undefined) this.#seen.set(path, (seen = this.#lookAgain(path)));
+    return seen;
+  }
+
+  #lookAgain(path: string): string {
     const text = this.files.find(path);
     if (text !== undefined) return createHash('sha256').update(text).digest('base64');
     return JSON.stringify(this.files.list(path) ?? null);
@@ -93,7 +115,9 @@ export class Renderer {
   }
 
   #helpers(directory: string): string[] {
-    return this.files.glob(join(escapePattern(directory), '_*.tpl')).map((path) => this.files.find(path) ?? '');
+    const paths = this.files.glob(join(escapePattern(directory), '_*.tpl'));
+    for (const path of [directory, ...paths]) this.touch(path);
+    return paths.map((path) => this.files.find(path) ?? '');
   }
 
   #environment(directory: string, used: (path: string | undefined) => void): HelmfileEnvironment {

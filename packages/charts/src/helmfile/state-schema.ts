@@ -22,6 +22,8 @@ export interface Field {
   readonly fields?: Fields;
   /** What `build` writes when it is not set. */
   readonly otherwise?: false | 0 | '' | 'empty list' | 'empty mapping';
+  /** `build` leaves it out when it is false or zero. */
+  readonly omitted?: boolean;
   /** What may be written instead of a struct: a text that stands for this key. */
   readonly short?: string;
 }
@@ -33,6 +35,7 @@ const flag: Field = { type: 'bool' };
 const shownFlag: Field = { type: 'bool', otherwise: false };
 const integer: Field = { type: 'int' };
 const shownInteger: Field = { type: 'int', otherwise: 0 };
+const omittedFlag: Field = { type: 'bool', omitted: true };
 const texts: Field = { type: 'strings' };
 const labels: Field = { type: 'labels' };
 const values: Field = { type: 'values' };
@@ -71,11 +74,11 @@ const helmDefaults: Fields = {
   force: refusedFlag,
   atomic: shownFlag,
   rollbackOnFailure: shownFlag,
-  cleanupOnFail: flag,
+  cleanupOnFail: omittedFlag,
   forceConflicts: shownFlag,
   historyMax: integer,
   createNamespace: flag,
-  skipCRDs: flag,
+  skipCRDs: omittedFlag,
   skipDeps: shownFlag,
   skipRefresh: shownFlag,
   reuseValues: shownFlag,
@@ -88,8 +91,8 @@ const helmDefaults: Fields = {
   disableOpenAPIValidation: flag,
   insecureSkipTLSVerify: refused,
   plainHttp: refused,
-  deleteWait: flag,
-  deleteTimeout: integer,
+  deleteWait: omittedFlag,
+  deleteTimeout: { type: 'int', omitted: true },
   syncReleaseLabels: refused,
   takeOwnership: flag,
   serverSide: refused,
@@ -209,7 +212,7 @@ export const stateFields: Fields = {
   helmfiles: {
     type: 'structs',
     short: 'path',
-    fields: { path: text, selectors: texts, selectorsInherited: flag, inherits: refused, values },
+    fields: { path: text, selectors: texts, selectorsInherited: omittedFlag, inherits: refused, values },
   },
   kubeContext: text,
   namespace: text,
