@@ -1,11 +1,14 @@
 import { findConnection, connect, newObject, Secret } from '@slipway/kube';
 import { startManager } from '@slipway/runtime';
 
-import { clusterIdSecret } from '../service-operator-facts.ts';
+import { clusterIdSecret, managedLabel } from '../service-operator-facts.ts';
 import { CommandLineError, parseFlags } from './command-line.ts';
 import { readConfiguration, type Configuration } from './configuration.ts';
 import { serviceControllers } from './controllers.ts';
 import { serveWebhooks } from './webhooks.ts';
+
+/** The real one panics, which is exit code 2 too. */
+class ClusterIdChanged extends Error {}
 
 /** The stand-in for the SAP BTP service operator: as strict as the real one about all it is given. */
 async function main(args: readonly string[]): Promise<void> {
@@ -32,17 +35,24 @@ async function keepClusterId(
   connection: Awaited<ReturnType<typeof findConnection>>,
 ): Promise<void> {
   if (initialClusterId === clusterId) return;
-  if (initialClusterId) throw new Error(`cluster id changed from ${initialClusterId} to ${clusterId}`);
+  if (initialClusterId) throw new ClusterIdChanged(`ClusterID changed from ${initialClusterId} to ${clusterId}`);
   await using cluster = connect(connection, { fieldManager: 'sap-btp-operator' });
-  const metadata = { namespace: releaseNamespace, name: clusterIdSecret.name };
-  await cluster.client.apply(newObject(Secret, { metadata, stringData: { [clusterIdSecret.key]: clusterId } }));
+  const labels = { [managedLabel]: 'true' };
+  const metadata = { namespace: releaseNamespace, name: clusterIdSecret.name, labels };
+  const secret = newObject(Secret, { metadata, stringData: { [clusterIdSecret.key]: clusterId } });
+  // One that is there already is no reason to end.
+  await cluster.client
+    .create(secret)
+    .catch((error: unknown) => say(`failed to create cluster secret: ${String(error)}`));
 }
 
 const portOf = (address: string) => Number(address.slice(address.lastIndexOf(':') + 1));
 
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof CommandLineError ? 2 : 1;
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = error instanceof CommandLineError || error instanceof ClusterIdChanged ? 2 : 1;
 }

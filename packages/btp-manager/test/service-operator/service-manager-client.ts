@@ -35,7 +35,7 @@ export class ServiceManagerClient {
     const query = (text: string) => `?fieldQuery=${encodeURIComponent(text)}`;
     const offering = await this.#first(
       namespace,
-      `/v1/service_offerings${query(`catalog_name eq '${plan.offering}'`)}`,
+      `/v1/service_offerings${query(`catalog_name eq '${plan.offering}' and data_center eq ''`)}`,
     );
     const found = await this.#first(
       namespace,
@@ -72,12 +72,13 @@ export class ServiceManagerClient {
     const { clientid, clientsecret, tokenurl, tokenurlsuffix, sm_url: url } = credentials;
     const grant = await send(
       'POST',
-      new URL(`${tokenurl}${tokenurlsuffix ?? '/oauth/token'}`),
-      {
-        authorization: `Basic ${Buffer.from(`${clientid}:${clientsecret}`).toString('base64')}`,
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      'grant_type=client_credentials',
+      new URL(`${tokenurl}${tokenurlsuffix ?? ''}`),
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientid ?? '',
+        client_secret: clientsecret ?? '',
+      }).toString(),
     );
     if (grant.status !== 200) throw new ServiceManagerError('asking for a token', grant);
     const headers = {
@@ -96,7 +97,6 @@ export class ServiceManagerClient {
     for (const key of [
       { namespace, name },
       { namespace: managementNamespace, name: `${namespace}-${name}` },
-      { namespace: managementNamespace, name },
       { namespace: releaseNamespace, name },
     ]) {
       const secret: SecretObject | undefined = await this.#client.get(Secret, key);

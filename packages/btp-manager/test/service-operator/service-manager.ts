@@ -44,7 +44,7 @@ export class ServiceManager implements AsyncDisposable {
     let text = '';
     for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
     const { pathname, searchParams } = new URL(url, 'http://service-manager');
-    if (pathname === '/oauth/token') return this.#grant(headers.authorization, text);
+    if (pathname === '/oauth/token') return this.#grant(new URLSearchParams(text));
     if (!this.#tokens.has(headers.authorization ?? '')) return { status: 401, body: {} };
     this.requests.push(`${method} ${pathname}`);
     this.clientVersions.add(String(headers['client-version']));
@@ -72,10 +72,11 @@ export class ServiceManager implements AsyncDisposable {
     return { status: 200, body: {} };
   }
 
-  #grant(authorization: string | undefined, form: string): { status: number; body: unknown } {
-    const expected = `Basic ${Buffer.from(`${this.client.id}:${this.client.secret}`).toString('base64')}`;
-    if (authorization !== expected) return { status: 401, body: { error: 'invalid_client' } };
-    if (new URLSearchParams(form).get('grant_type') !== 'client_credentials') return { status: 400, body: {} };
+  /** As parameters: a header is not how the operator names itself. */
+  #grant(form: URLSearchParams): { status: number; body: unknown } {
+    if (form.get('grant_type') !== 'client_credentials') return { status: 400, body: {} };
+    const known = form.get('client_id') === this.client.id && form.get('client_secret') === this.client.secret;
+    if (!known) return { status: 401, body: { error: 'invalid_client' } };
     const token = `token-${(this.#made += 1)}`;
     this.#tokens.add(`Bearer ${token}`);
     return { status: 200, body: { access_token: token, token_type: 'bearer', expires_in: 3600 } };

@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { unwatchFile, watchFile } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { files, ports, webhookPaths } from '../service-operator-facts.ts';
 
 interface ServiceObject {
   metadata: { name: string; annotations?: Record<string, string> };
   spec: Record<string, unknown>;
+  status?: { bindingID?: string };
 }
 
 interface Review {
@@ -45,7 +47,7 @@ export async function serveWebhooks(temporaryFolder: string): Promise<AsyncDispo
     const { apiVersion, kind, request } = JSON.parse(text) as Review;
     const response = {
       uid: request.uid,
-      ...(known.startsWith('/mutate') ? mutate(request) : validate(known, request)),
+      ...(known.startsWith('/mutate') ? mutate(known, request) : validate(known, request)),
     };
     // Every call is a handshake of its own, so that a new certificate shows at once.
     outgoing.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
@@ -65,38 +67,53 @@ export async function serveWebhooks(temporaryFolder: string): Promise<AsyncDispo
   };
 }
 
-/** Fills in names that were left out, and who asked. */
-function mutate({ object, userInfo }: Review['request']): Response {
+const denied = (code: number, message: string): Response => ({ allowed: false, status: { code, message } });
+
+const same = (one: unknown, other: unknown) => isDeepStrictEqual(one, other);
+
+/** Fills in names that were left out, and who last changed an instance or made a binding. */
+function mutate(path: string, { operation, object, oldObject, userInfo }: Review['request']): Response {
   if (!object) return { allowed: true };
-  const { metadata, spec } = object;
-  const wanted: Record<string, unknown> = {
-    externalName: spec['externalName'] || metadata.name,
-    ...('serviceInstanceName' in spec ? { secretName: spec['secretName'] || metadata.name } : {}),
-    userInfo: spec['userInfo'] ?? userInfo,
-  };
-  const patch = Object.entries(wanted)
-    .filter(([field, value]) => spec[field] !== value)
+  const { metadata } = object;
+  const spec = { ...object.spec };
+  const before = oldObject?.spec ?? {};
+  if (operation === 'CREATE') spec['userInfo'] = userInfo;
+  else if (!isBinding(path)) {
+    spec['userInfo'] ??= before['userInfo'];
+    if (!same(spec['userInfo'], before['userInfo'])) return denied(400, 'modifying spec.userInfo is not allowed');
+    if (!same(spec, before)) spec['userInfo'] = userInfo;
+  }
+  spec['externalName'] ||= metadata.name;
+  if (isBinding(path)) spec['secretName'] ||= metadata.name;
+  const patch = Object.entries(spec)
+    .filter(([field, value]) => value !== undefined && !same(object.spec[field], value))
     .map(([field, value]) => ({ op: 'add', path: `/spec/${field}`, value }));
   if (patch.length === 0) return { allowed: true };
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }
 
-const denied = (message: string): Response => ({ allowed: false, status: { code: 403, message } });
-
 function validate(path: string, { operation, object, oldObject }: Review['request']): Response {
-  const isBinding = path.endsWith('-servicebinding');
-  if (operation === 'DELETE' && !isBinding) {
-    const prevented = oldObject?.metadata.annotations?.['services.cloud.sap.com/preventDeletion'] === 'true';
-    return prevented
-      ? denied(`service instance '${oldObject?.metadata.name}' is marked with "prevent deletion"`)
+  if (operation === 'DELETE') {
+    const prevented = oldObject?.metadata.annotations?.['services.cloud.sap.com/preventDeletion']?.toLowerCase();
+    return prevented === 'true' && !isBinding(path)
+      ? denied(403, `service instance '${oldObject?.metadata.name}' is marked with "prevent deletion"`)
       : { allowed: true };
   }
-  if (operation === 'UPDATE' && isBinding && named(object) !== named(oldObject)) {
-    return denied('updating service bindings is not supported');
+  if (
+    operation === 'UPDATE' &&
+    isBinding(path) &&
+    object?.status?.bindingID &&
+    !same(fixed(object), fixed(oldObject))
+  ) {
+    return denied(403, 'updating service bindings is not supported');
   }
   return { allowed: true };
 }
 
-/** What of a binding may never change. */
-const named = (object: ServiceObject | null) =>
-  JSON.stringify([object?.spec['serviceInstanceName'], object?.spec['secretName'], object?.spec['externalName']]);
+const isBinding = (path: string) => path.endsWith('-servicebinding');
+
+/** What of a binding may not change once it is made. */
+function fixed(object: ServiceObject | null): Record<string, unknown> {
+  const { credentialsRotationPolicy: _policy, secretTemplate: _template, ...rest } = object?.spec ?? {};
+  return rest;
+}
