@@ -13,6 +13,7 @@ import { accountOf, clientFor, type AccountSettings } from '../account.ts';
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
 import { fieldManagerOf, operandMembership } from '../names.ts';
+import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
 import { letGoingSetsGo } from './let-go.ts';
 import { MemberKnowledge } from './member-changes.ts';
@@ -77,7 +78,7 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
       ClusterActiveOperand,
       { name: set.name },
       {
-        propagationPolicy: operand.spec.deletionPolicy === 'Orphan' ? 'Orphan' : 'Foreground',
+        propagationPolicy: operand.spec.deletionPolicy === 'Orphan' ? 'Orphan' : await goingWith(run, set),
         preconditions: { uid: set.object.metadata.uid! },
       },
     );
@@ -90,6 +91,11 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
   const rest = await pruneAbandoned(run, []);
   if (rest !== 'gone') return requeueAfter(rest === 'wait' ? waitMs : heldMs);
   return undefined;
+}
+
+/** In the foreground a set waits for its members, also for an Operand that waits for this one. */
+async function goingWith(run: OperandRun, { live }: Revision): Promise<'Foreground' | 'Background'> {
+  return (await withoutMutual(run, live)).length === live.length ? 'Foreground' : 'Background';
 }
 
 /** Asked of the server: a set created a moment ago must not be missed. */
@@ -110,7 +116,7 @@ async function removeMembers(
   const own = new Set(sets.map((item) => item.object.metadata.uid));
   const result = await pruneMembers({
     client: run.client,
-    entries: set.live.map((ref): InventoryEntry => toObjectRef(ref)),
+    entries: (await withoutMutual(run, set.live)).map((ref): InventoryEntry => toObjectRef(ref)),
     fieldManager: run.fieldManager,
     membership: run.membership,
     keep: (live) => keepReason(run, live, own),

@@ -1,3 +1,4 @@
+import { findCondition, seconds } from '@slipway/kube';
 import {
   failureText,
   leftOver,
@@ -13,6 +14,7 @@ import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { operandCondition } from '../reasons.ts';
 import { carryOverOf } from './carry-over.ts';
+import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import { emptyRefusal, keepReason, maxShare } from './prune-rules.ts';
 import type { Revision, Revisions } from './revisions.ts';
@@ -31,7 +33,10 @@ export async function promoteSet(
   current: Revision,
 ): Promise<'done' | 'wait' | 'held'> {
   const { desired, ready, byName } = revisions;
-  if (!current.ready || current.terminating) return 'wait';
+  if (!current.ready || current.terminating) {
+    await reportUnreadySet(run, current);
+    return 'wait';
+  }
   const old = ready !== '' && ready !== desired ? byName.get(ready) : undefined;
   const refusal = emptyRefusal(run, revisions, old);
   if (refusal !== undefined) {
@@ -53,6 +58,21 @@ export async function promoteSet(
   if (changed) run.context.events.normal(run.operand, 'SetActivated', `${desired} is the active set`);
   await keepReadyManifest(run, manifest, current);
   return 'done';
+}
+
+/** How long a set may take to own its members before the Operand says what keeps it. */
+const ownedWithinMs = seconds(10);
+
+/** A set that something refuses to let own its members would otherwise be waited for without a word. */
+async function reportUnreadySet(run: OperandRun, { name, object, terminating }: Revision): Promise<void> {
+  const unready = findCondition(object, 'Ready');
+  if (terminating || unready?.status !== 'False') return;
+  const since = Date.parse(unready.lastTransitionTime ?? '');
+  if (run.context.clock.now() - since < ownedWithinMs) return;
+  const message = `${name} does not own its members yet: ${unready.message}`;
+  await writeStatus(run, {
+    conditions: [operandCondition('LatestActiveOperandReady', 'Unknown', 'Creating', message)],
+  });
 }
 
 async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision): Promise<'wait' | 'held'> {
@@ -95,14 +115,15 @@ async function retireOldSet(run: OperandRun, revisions: Revisions, old: Revision
  * something is refused, and only a person can change that.
  */
 export async function pruneAbandoned(run: OperandRun, wanted: readonly LiveRef[]): Promise<'gone' | 'wait' | 'held'> {
-  const carryOver = carryOverOf(run);
+  const { spec, metadata } = run.operand;
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  const carryOver = isGoing ? await withoutMutual(run, carryOverOf(run)) : carryOverOf(run);
   if (carryOver.length === 0) return 'gone';
   const entries = leftOver(
     carryOver.map((ref): InventoryEntry => toObjectRef(ref)),
     wanted.map(toObjectRef),
   );
-  const { spec, metadata } = run.operand;
-  const policy = metadata.deletionTimestamp === undefined ? spec.prunePolicy : spec.deletionPolicy;
+  const policy = isGoing ? spec.deletionPolicy : spec.prunePolicy;
   if (policy === 'Orphan') {
     await releaseMembers({ ...run, signal: run.context.signal, entries });
     return 'gone';
