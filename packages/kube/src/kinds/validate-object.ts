@@ -1,5 +1,5 @@
 import { jsonEqual } from '../equality.ts';
-import { isLargeInteger, isRecord, toBigInt } from '../json.ts';
+import { integerFrom, isLargeInteger, isRecord, toBigInt } from '../json.ts';
 import type { JsonSchemaProps } from './cluster-types.ts';
 import { schemaOf } from './custom-resource-definition.ts';
 import type { DefinedKind } from './define-kind.ts';
@@ -47,6 +47,7 @@ export function validateValue(value: unknown, schema: JsonSchemaProps, field = '
 
 function check(value: unknown, schema: JsonSchemaProps, field: string, problems: FieldProblem[]): void {
   const report = (message: string) => problems.push({ field, message });
+  const show = shownWith(schema);
   if (value === null) {
     if (!schema.nullable && (schema.type !== undefined || schema['x-kubernetes-int-or-string']))
       report(`Invalid value: null: must be of type ${schema.type ?? 'integer or string'}`);
@@ -86,19 +87,23 @@ function hasType(value: unknown, schema: JsonSchemaProps): boolean {
 
 function checkNumber(value: number, schema: JsonSchemaProps, report: (message: string) => void): void {
   const { minimum, maximum, multipleOf } = schema;
+  const show = shownWith(schema);
   if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum))
     report(
-      `Invalid value: ${value}: should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${minimum}`,
+      `Invalid value: ${show(value)}: should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${minimum}`,
     );
   if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum))
-    report(`Invalid value: ${value}: should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+    report(
+      `Invalid value: ${show(value)}: should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${maximum}`,
+    );
   if (multipleOf !== undefined && value % multipleOf !== 0)
-    report(`Invalid value: ${value}: should be a multiple of ${multipleOf}`);
+    report(`Invalid value: ${show(value)}: should be a multiple of ${multipleOf}`);
 }
 
 /** No JavaScript number is as large: limits that are numbers need no exact comparison, only `int64` has its own. */
 function checkLargeInteger(value: bigint, schema: JsonSchemaProps, report: (message: string) => void): void {
-  if (BigInt.asIntN(64, value) !== value) report(`Invalid value: ${value}: does not fit into 64 bits`);
+  if (BigInt.asIntN(64, value) !== value)
+    report(`Invalid value: ${shownWith(schema)(integerFrom(value))}: does not fit into 64 bits`);
   else checkNumber(Number(value), schema, report);
 }
 
@@ -109,6 +114,7 @@ function isInteger(value: unknown): boolean {
 function checkString(value: string, schema: JsonSchemaProps, report: (message: string) => void): void {
   const { length } = Array.from(value);
   const { minLength, maxLength, pattern, format } = schema;
+  const show = shownWith(schema);
   if (minLength !== undefined && length < minLength)
     report(`Invalid value: ${show(value)}: should be at least ${minLength} chars long`);
   if (maxLength !== undefined && length > maxLength) report(`Too long: may not be more than ${maxLength} characters`);
@@ -159,7 +165,10 @@ function checkList(
   const seen = new Set<string>();
   for (const [index, item] of value.entries()) {
     const text = identity(item);
-    if (seen.has(text)) problems.push({ field: `${field}[${index}]`, message: `Duplicate value: ${text}` });
+    if (seen.has(text)) {
+      const shown = schema.items?.format === 'password' ? '(not shown)' : text;
+      problems.push({ field: `${field}[${index}]`, message: `Duplicate value: ${shown}` });
+    }
     seen.add(text);
   }
 }
@@ -213,6 +222,11 @@ function checkCombinations(value: unknown, schema: JsonSchemaProps, field: strin
     report('must match exactly one of its alternatives (oneOf)');
   if (schema.allOf && !schema.allOf.every(holds)) report('must match all of its parts (allOf)');
   if (schema.not && holds(schema.not)) report('must not match its exclusion (not)');
+}
+
+/** How a value of this field is quoted: a password never is. */
+function shownWith({ format }: JsonSchemaProps): (value: unknown) => string {
+  return format === 'password' ? () => '(not shown)' : show;
 }
 
 function show(value: unknown): string {
