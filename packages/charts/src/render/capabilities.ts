@@ -1,3 +1,4 @@
+import { ChartError } from '../chart/chart-error.ts';
 import { GoObject, strings, typed, type GoFunction, type Value } from '../go/values.ts';
 import { fn } from '../template/signature.ts';
 
@@ -58,7 +59,11 @@ class KubeVersion extends GoObject {
     super();
     const match = /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version);
     if (!match)
-      throw new TypeError(`invalid kube version '${version}': could not parse ${JSON.stringify(version)} as version`);
+      throw new ChartError(
+        'InvalidValues',
+        `invalid kube version '${version}': could not parse ${JSON.stringify(version)} as version`,
+        { hint: 'write it like v1.36.0' },
+      );
     this.version = version.startsWith('v') ? version : `v${version}`;
     this.#major = match[1]!;
     this.#minor = match[2]!;

@@ -5,17 +5,15 @@
  * |---|---|
  * | documents are split where a line begins with `---` | 4.2 |
  * | webhook configurations have a place in the order of kinds | 4.0 |
- * | `.Chart` is a map: a field it does not have is empty | 4.0 |
  */
 export type Dialect = 'helm4' | 'helm3';
 
 export interface DialectSwitches {
   readonly documentSeparator: RegExp;
   readonly webhooksInOrder: boolean;
-  readonly chartIsMap: boolean;
 }
 
 export const dialects: Readonly<Record<Dialect, DialectSwitches>> = {
-  helm4: { documentSeparator: /^---[ \t]*/m, webhooksInOrder: true, chartIsMap: true },
-  helm3: { documentSeparator: /(?:^|\s*\n)---\s*/, webhooksInOrder: false, chartIsMap: false },
+  helm4: { documentSeparator: /^---[ \t]*/m, webhooksInOrder: true },
+  helm3: { documentSeparator: /(?:^|\s*\n)---\s*/, webhooksInOrder: false },
 };
