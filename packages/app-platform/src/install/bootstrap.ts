@@ -36,7 +36,6 @@ async function continueRepository(platform: Platform): Promise<void> {
   const credentials = commitCredentials(known);
   if (!credentials) return;
   const copy = platform.repository(credentials);
-  if (await copy.isRepository()) return;
   await copy.prepare();
   try {
     if ((await copy.remoteRevision(signal)) === undefined) return;

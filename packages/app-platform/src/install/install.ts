@@ -24,7 +24,9 @@ export async function install(platform: Platform): Promise<void> {
   if (!credentials) throw new Error('apps.gitea.adminPassword is not set: nobody could push the values');
   log.info('committing the values');
   const copy = platform.repository(credentials);
-  await copy.exclusive(() => commit(platform, copy, true));
+  const pushed = await copy.exclusive(() => commit(platform, copy, true));
+  // The next attempt begins with what they pushed.
+  if (pushed === 'conflict') throw new Error('somebody else pushed to the values repository meanwhile');
   await initialSetupData(platform);
   await setDeploymentState(client, {
     status: 'deployed',

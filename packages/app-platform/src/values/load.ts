@@ -22,8 +22,16 @@ export interface LoadedValues {
   readonly files: readonly ValuesFile[];
 }
 
+export interface LoadOptions {
+  /** Leave out what is encrypted, for a check by somebody without the key. Default false: it is an error. */
+  readonly skipEncrypted?: boolean;
+}
+
 /** Reads all files of a values repository into one tree. A file that cannot be read ends it: half a platform is none. */
-export async function loadValues(directory: string): Promise<LoadedValues> {
+export async function loadValues(
+  directory: string,
+  { skipEncrypted = false }: LoadOptions = {},
+): Promise<LoadedValues> {
   const tree: Tree = {};
   const files: ValuesFile[] = [];
   const teams = await foldersIn(join(directory, 'env', 'teams'));
@@ -31,7 +39,7 @@ export async function loadValues(directory: string): Promise<LoadedValues> {
     for (const team of isTeamKind(kind) ? teams : ['']) {
       const folder = ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/');
       for (const name of await namesIn(join(directory, folder), kind)) {
-        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, kind, team, tree);
+        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, { kind, team, tree, skipEncrypted });
         if (file) files.push(file);
       }
     }
@@ -48,9 +56,7 @@ export async function teamsIn(directory: string): Promise<string[]> {
 async function readValuesFile(
   directory: string,
   path: string,
-  kind: FileKind,
-  team: string,
-  tree: Tree,
+  { kind, team, tree, skipEncrypted }: { kind: FileKind; team: string; tree: Tree; skipEncrypted: boolean },
 ): Promise<ValuesFile | undefined> {
   const decrypted = await readText(join(directory, path + decryptedSuffix));
   const text = decrypted ?? (await readText(join(directory, path)));
@@ -67,6 +73,7 @@ async function readValuesFile(
   const content = isTree(manifest) ? manifest : {};
   // Taken as values, ciphertext would be written back as if it were the secret.
   if ('sops' in content) {
+    if (skipEncrypted) return undefined;
     throw new ValuesError('Encrypted', 'the values repository is encrypted', [
       { file: path, path: '', message: 'was not decrypted; give the age key it is encrypted for' },
     ]);

@@ -1,0 +1,13 @@
+import { defineCommand } from '@slipway/kube';
+
+import { initCommand } from './init.ts';
+import { validateCommand } from './validate.ts';
+
+/** `slipway platform`. */
+export const command = defineCommand({
+  subcommands: {
+    init: { summary: 'make a platform of your own from the reference platform', command: initCommand },
+    validate: { summary: 'check a values repository, without a cluster and without its key', command: validateCommand },
+  },
+  examples: [{ line: 'slipway platform validate .', comment: 'for the check of a pull request' }],
+});

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
+
+import { loadValues } from '../values/load.ts';
+import { PlatformRoot } from '../values/platform-root.ts';
+import { validateValues } from '../values/validate.ts';
+import { problemLine, ValuesError } from '../values/values-error.ts';
+import { directoryArgument, referencePlatform } from './reference-platform.ts';
+
+/** `slipway platform validate`. */
+export const validateCommand = defineCommand({
+  arguments: directoryArgument,
+  flags: {
+    platform: {
+      type: 'string',
+      value: 'dir',
+      summary: 'the platform whose schema counts; else the reference platform',
+      perCall: true,
+    },
+  },
+  examples: [{ line: 'slipway platform validate .' }],
+  async run({ terminal, args, flags }) {
+    const root = new PlatformRoot(
+      flags.platform === undefined ? referencePlatform : resolve(terminal.cwd, flags.platform),
+    );
+    try {
+      const values = await loadValues(resolve(terminal.cwd, args[0]!), { skipEncrypted: true });
+      if (values.files.length === 0) {
+        throw new CommandError(`${args[0]} is no values repository: there are no files below env`, {
+          exitCode: exitCodes.usage,
+        });
+      }
+      validateValues(values, await root.schema());
+      terminal.out(`${values.files.length} files are valid\n`);
+      return exitCodes.ok;
+    } catch (error) {
+      if (!(error instanceof ValuesError) || error.problems.length === 0) throw error;
+      for (const problem of error.problems) terminal.err(`${problemLine(problem)}\n`);
+      return exitCodes.failed;
+    }
+  },
+});
