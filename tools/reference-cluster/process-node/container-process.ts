@@ -30,7 +30,8 @@ export class ContainerProcess {
   /** Resolves when the process is gone, and everything it started with it. */
   readonly exited: Promise<ContainerExit>;
 
-  static async start(options: ContainerProcessOptions): Promise<ContainerProcess> {
+  /** Resolves when the container's own program runs; `onSpawn` learns the process id before, while its root is prepared. */
+  static async start(options: ContainerProcessOptions, onSpawn: (pid: number) => void): Promise<ContainerProcess> {
     const { folder, networkOf, command, workingDir, env, mounts, logFile } = options;
     await mkdir(folder, { recursive: true });
     await mkdir(dirname(logFile), { recursive: true });
@@ -51,6 +52,7 @@ export class ContainerProcess {
         child.once('error', reject);
       });
       const container = new ContainerProcess(child);
+      onSpawn(container.pid);
       const prepared = child.stdio[3] as Readable;
       prepared.resume();
       await new Promise((resolve) => prepared.once('close', resolve));

@@ -93,9 +93,8 @@ export class ContainerRunner {
   async #runOnce(prepared: ContainerProcessOptions): Promise<number> {
     const { container } = this.#options;
     const startedAt = new Date();
-    const running = await ContainerProcess.start(prepared);
+    const running = await ContainerProcess.start(prepared, (pid) => this.#options.onProcess(pid, true));
     this.#process = running;
-    this.#options.onProcess(running.pid, true);
     this.#change({
       state: { running: { startedAt: timestamp(startedAt) } },
       started: !container.startupProbe,
