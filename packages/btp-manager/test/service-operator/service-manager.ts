@@ -57,8 +57,11 @@ export class ServiceManager implements AsyncDisposable {
     const kept = collection === 'service_instances' ? this.instances : this.bindings;
     const given = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
     if (method === 'POST' && !id) return this.#create(kept, collection, given);
-    // Nothing is ever left over from a creation whose answer was lost.
-    if (method === 'GET' && !id) return items([]);
+    // So the real operator finds what it has made already, when its cache has not seen the id yet.
+    if (method === 'GET' && !id) {
+      const name = /(?:^|[^_])name eq '([^']*)'/.exec(searchParams.get('fieldQuery') ?? '')?.[1];
+      return items([...kept.values()].filter((each) => each['name'] === name));
+    }
     const known = kept.get(id ?? '');
     if (!known) return { status: 404, body: {} };
     if (method === 'PATCH') {
