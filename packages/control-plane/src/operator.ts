@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipway/runtime';
@@ -11,6 +12,19 @@ import { apiServerComponent } from './api-server/component.ts';
 import type { ApiServerProvider } from './api-server/provider.ts';
 import { embeddedProvider } from './api-server/providers/embedded.ts';
 import { existingProvider } from './api-server/providers/existing.ts';
+import { clusterRequestProvider } from './api-server/providers/cluster-request.ts';
+import { shootKubeconfigs } from './api-server/providers/gardener/admin-kubeconfig.ts';
+import { gardenerProvider } from './api-server/providers/gardener/provider.ts';
+import { architecturePolicies } from './admission/architecture-policy.ts';
+import { webhooks } from './admission/webhooks.ts';
+import { readCatalogue } from './cloud-orchestrator/catalogue.ts';
+import { cloudOrchestratorComponent } from './cloud-orchestrator/component.ts';
+import { clusterAdminController } from './cluster-admin/controller.ts';
+import { componentTypes } from './component/component-type.ts';
+import { readAuthenticationConfig, readAuthorizationConfig, readGardenerConfig } from './config/settings-files.ts';
+import { type CoreCluster, onboardingCluster } from './core-cluster.ts';
+import { landscaperComponent } from './landscaper/component.ts';
+import { LandscaperV2 } from './landscaper/kinds.ts';
 import { authenticationComponent } from './authentication/component.ts';
 import { authorizationComponent } from './authorization/component.ts';
 import { componentController } from './component/define-component.ts';
@@ -22,13 +36,19 @@ import { type ConnectTarget, Targets } from './target/target.ts';
 const providerFlag = 'provider';
 const dataFlag = 'embedded-data';
 const secretFlag = 'existing-secret';
+const gardenerFlag = 'gardener-config';
+const authFlag = 'auth-config';
+const authzFlag = 'authz-config';
+const laasFlag = 'laas-cluster';
+const coFlag = 'co-cluster';
+const catalogueFlag = 'catalogue';
 
 const flags: readonly OperatorFlag[] = [
   {
     name: providerFlag,
     type: 'string',
     description:
-      'Where API servers come from, by default `existing`: `embedded` (a process beside the operator for each) or `existing` (one that is there already).',
+      'Where API servers come from, by default `existing`: `embedded` (a process beside the operator for each), `existing` (one that is there already), `gardener` (shoots) or `cluster-request` (the platform of the second architecture).',
   },
   {
     name: dataFlag,
@@ -40,6 +60,40 @@ const flags: readonly OperatorFlag[] = [
     type: 'string',
     default: 'openmcp-system/target-kubeconfig',
     description: 'Secret with the kubeconfig of the existing API server, as namespace/name; its key is `kubeconfig`.',
+  },
+  {
+    name: gardenerFlag,
+    type: 'string',
+    description:
+      'File (YAML) with project, cloud profile, default region and shoot template for the provider `gardener`.',
+  },
+  {
+    name: authFlag,
+    type: 'string',
+    description: 'File (YAML) with the identity providers of the landscape. Default: none.',
+  },
+  {
+    name: authzFlag,
+    type: 'string',
+    description:
+      'File (YAML) with what `admin` and `view` mean, protected namespaces and how long a ClusterAdmin lasts.',
+  },
+  {
+    name: laasFlag,
+    type: 'string',
+    description:
+      'Kubeconfig file of the cluster with LandscaperDeployments and ClusterRequests. Default: the onboarding cluster.',
+  },
+  {
+    name: coFlag,
+    type: 'string',
+    description: 'Kubeconfig file of the cluster with ControlPlanes. Default: the onboarding cluster.',
+  },
+  {
+    name: catalogueFlag,
+    type: 'string',
+    description:
+      'File (YAML) that names manifests per component and version. With it components are installed by this operator, without ControlPlanes.',
   },
 ];
 
@@ -74,7 +128,13 @@ export const controlPlaneOperator: OperatorDescription = {
     { apiGroups: [names.group], resources: components, verbs: everything },
     { apiGroups: [names.group], resources: components.map((plural) => `${plural}/status`), verbs: ['patch', 'update'] },
     { apiGroups: [names.group], resources: components.map((plural) => `${plural}/finalizers`), verbs: ['update'] },
-    { apiGroups: [names.group], resources: ['clusteradmins'], verbs: ['get', 'delete'] },
+    { apiGroups: [names.group], resources: ['clusteradmins'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+    { apiGroups: [names.group], resources: ['clusteradmins/status'], verbs: ['patch'] },
+    {
+      apiGroups: [LandscaperV2.group],
+      resources: [LandscaperV2.plural],
+      verbs: ['get', 'create', 'patch', 'delete'],
+    },
     { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
   ],
@@ -86,19 +146,31 @@ export const controlPlaneOperator: OperatorDescription = {
       manifest: helloControlPlane(),
     },
   ],
+  webhooks,
+  policies: architecturePolicies,
   exampleFlags: { [providerFlag]: 'embedded' },
   reasons,
   controllers(settings) {
     const { connect } = new Targets();
     const provider = providerFrom(settings, connect);
-    const active = ['APIServer', 'Authentication', 'Authorization'] as const;
+    const { flags: given } = settings;
+    const authorization = given[authzFlag] ? readAuthorizationConfig(given[authzFlag]) : undefined;
+    const core = (flag: string): CoreCluster => coreCluster(given[flag], connect);
+    const work = given[catalogueFlag] ? { catalogue: readCatalogue(given[catalogueFlag]) } : { core: core(coFlag) };
     return [
-      managedControlPlaneController({ active }),
+      managedControlPlaneController({ active: componentTypes }),
       componentController(apiServerComponent({ provider, connect })),
       componentController(
-        authenticationComponent({ connect, config: {}, installDefinition: provider.name === 'embedded' }),
+        authenticationComponent({
+          connect,
+          config: given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {},
+          installDefinition: provider.name === 'embedded',
+        }),
       ),
-      componentController(authorizationComponent({ connect })),
+      componentController(authorizationComponent({ connect, config: authorization?.config })),
+      componentController(landscaperComponent({ connect, core: core(laasFlag) })),
+      componentController(cloudOrchestratorComponent({ connect, work })),
+      clusterAdminController({ connect, activeMs: authorization?.activeMs }),
     ];
   },
 };
@@ -118,9 +190,26 @@ function providerFrom(settings: OperatorSettings, connect: ConnectTarget): ApiSe
       if (!namespace || !name) throw new Error(`--${secretFlag}: give namespace/name of a Secret`);
       return existingProvider({ secret: { namespace, name, key: 'kubeconfig' } });
     }
+    case 'cluster-request':
+      return clusterRequestProvider({ platform: coreCluster(settings.flags[laasFlag], connect) });
+    case 'gardener': {
+      const file = settings.flags[gardenerFlag];
+      if (!file) throw new Error(`--${gardenerFlag}: the provider gardener needs it`);
+      const { kubeconfig, config } = readGardenerConfig(file);
+      const adminKubeconfig = shootKubeconfigs(async () => (await connect(await readFile(kubeconfig, 'utf8'))).client);
+      return gardenerProvider({ config, garden: coreCluster(kubeconfig, connect), adminKubeconfig });
+    }
     default:
-      throw new Error(`--${providerFlag}: there is no provider '${chosen}'; known: embedded, existing`);
+      throw new Error(
+        `--${providerFlag}: there is no provider '${chosen}'; known: embedded, existing, gardener, cluster-request`,
+      );
   }
+}
+
+/** A cluster others work on: the one of this kubeconfig file, or the onboarding cluster. */
+function coreCluster(file: string | undefined, connect: ConnectTarget): CoreCluster {
+  if (!file) return onboardingCluster;
+  return async () => (await connect(await readFile(file, 'utf8'))).client;
 }
 
 function usualFolder(env: Readonly<Record<string, string | undefined>>): string {

@@ -50,6 +50,54 @@ const table = defineReasons({
       meaning: 'The identity providers could not be set up.',
       action: 'Read the message and correct spec.authentication.',
     },
+    WaitingForLaaS: {
+      meaning: 'The Landscaper service has not finished.',
+      action: 'Read the message; wait, or ask whoever runs the service.',
+    },
+    LaaSCoreClusterInteractionProblem: {
+      meaning: 'The cluster of the Landscaper service holds something unexpected.',
+      action: 'Read the message.',
+    },
+    WaitingForCloudOrchestrator: {
+      meaning: 'A part of the control plane is being installed.',
+      action: 'Wait; the message names the part.',
+    },
+    UnhealthyControlPlaneConditions: {
+      meaning: 'Somebody installs the parts of the control plane and is not content.',
+      action: 'Look at the conditions the message names.',
+    },
+    COCoreClusterInteractionProblem: {
+      meaning: 'A part of the control plane could not be installed.',
+      action: 'Read the message.',
+    },
+    ComponentIsInDeletion: { meaning: 'What the component made is being removed.', action: 'Wait a moment.' },
+    WaitingForGardenerShoot: {
+      meaning: 'The shoot is not ready, or not gone yet.',
+      action: 'Read the message; a shoot takes minutes.',
+    },
+    ShootIdentificationNotPossible: {
+      meaning: 'Several shoots claim to be this control plane.',
+      action: 'Remove all but one.',
+    },
+    ClusterRequestNotGranted: {
+      meaning: 'The platform has not given a cluster yet.',
+      action: 'Look at the ClusterRequest on the platform.',
+    },
+    ClusterNotReady: {
+      meaning: 'The cluster of the platform is not ready.',
+      action: 'Look at the Cluster on the platform.',
+    },
+    AccessRequestNotGranted: {
+      meaning: 'The platform has not given access yet.',
+      action: 'Look at the AccessRequest on the platform.',
+    },
+    AccessRequestNotDeleted: { meaning: 'The access is being taken back.', action: 'Wait a moment.' },
+    ClusterRequestNotDeleted: { meaning: 'The cluster is being given back.', action: 'Wait a moment.' },
+    PlatformClusterInteractionProblem: {
+      meaning: 'The platform gave something unexpected.',
+      action: 'Read the message.',
+    },
+    InternalError: { meaning: 'Something does not fit together.', action: 'Read the message.' },
     AllComponentsReconciledSuccessfully: { meaning: 'All components are as they should be.', action: '' },
     NotAllComponentsReconciledSuccessfully: {
       meaning: 'At least one component failed.',

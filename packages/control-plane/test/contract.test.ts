@@ -12,7 +12,7 @@ describe.each(componentTypes)('%s on the library keeps the contract', (type) => 
   test.each(titled)('%s', async (_title, check) => await checkContract(check, plainSubject(type)));
 });
 
-describe.each(realSubjects.map((subject) => [subject.type, subject] as const))(
+describe.each(realSubjects.map((subject, index) => [`${subject.type} (${index})`, subject] as const))(
   'our own %s keeps the contract',
   (_type, subject) => {
     test.each(titled)('%s', async (_title, check) => await checkContract(check, subject));

@@ -11,7 +11,8 @@ export function plainComponents(removed: ComponentType[] = []): Controller[] {
       apply: async () => undefined,
       isReady: () => ({ ready: true }),
       remove: async () => {
-        removed.push(type);
+        // A deletion that was interrupted is done again.
+        if (!removed.includes(type)) removed.push(type);
       },
       ...more,
     });

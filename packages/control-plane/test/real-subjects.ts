@@ -1,4 +1,13 @@
-import { ClusterRole, createClient, type KubeObject, type ObjectKey, Secret, ServiceAccount } from '@slipway/kube';
+import {
+  ClusterRole,
+  ConfigMap,
+  createClient,
+  type KubeObject,
+  type ObjectKey,
+  Secret,
+  ServiceAccount,
+} from '@slipway/kube';
+import { type Controller, controller } from '@slipway/runtime';
 import type { TestCluster } from '@slipway/testing';
 
 import { ClusterAdmin } from '../src/api/cluster-admin.ts';
@@ -10,9 +19,16 @@ import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
 import { authorizationComponent } from '../src/authorization/component.ts';
 import { componentController } from '../src/component/define-component.ts';
 import { externalStatusOf } from '../src/component/component-type.ts';
+import type { CoreCluster } from '../src/core-cluster.ts';
 import { tokenKubeconfig } from '../src/target/kubeconfig.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
+import { catalogueOf } from '../src/cloud-orchestrator/catalogue.ts';
+import { cloudOrchestratorComponent } from '../src/cloud-orchestrator/component.ts';
+import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
+import { landscaperComponent } from '../src/landscaper/component.ts';
+import { LandscaperDeployment } from '../src/landscaper/kinds.ts';
 import type { ContractSubject } from '../src/testing/index.ts';
+import { dependenciesOf } from './plain-subject.ts';
 
 export const canary = 'canary-token-0123456789abcdef';
 export const serverUrl = 'https://target.example.com:6443';
@@ -48,7 +64,7 @@ function realSubject(
   let target: TargetStandIn | undefined;
   return {
     ...parts,
-    dependsOn: parts.type === 'APIServer' ? [] : ['APIServer'],
+    dependsOn: dependenciesOf[parts.type],
     controller: (cluster) => make((target = new TargetStandIn(() => cluster)).connect),
     prepare: async (cluster) => {
       await cluster.client.create(targetSecret);
@@ -60,7 +76,7 @@ function realSubject(
     },
     secrets: [canary],
     externalFields: externalStatusOf(parts.type),
-    clusterOptions: { kinds: [ClusterAdmin, OpenIDConnect] },
+    clusterOptions: { kinds: [ClusterAdmin, OpenIDConnect, LandscaperDeployment, ControlPlane] },
   };
 }
 
@@ -119,4 +135,90 @@ export const realSubjects: readonly ContractSubject[] = [
     },
     (connect) => componentController(authorizationComponent({ connect })),
   ),
+  served(
+    realSubject(
+      {
+        type: 'Landscaper',
+        spec: { deployers: ['helm'] },
+        otherSpec: { deployers: ['manifest'] },
+        hasMade: async ({ client }, key) => (await client.get(LandscaperDeployment, key)) !== undefined,
+      },
+      (connect) => componentController(landscaperComponent({ connect, core: broken(connect) })),
+    ),
+    serveLandscapers,
+  ),
+  served(
+    realSubject(
+      {
+        type: 'CloudOrchestrator',
+        spec: { flux: { version: '1.0.0' } },
+        otherSpec: { flux: { version: '2.0.0' } },
+        hasMade: async ({ client }) => (await client.get(ControlPlane, { name: 'default--contract' })) !== undefined,
+      },
+      (connect) => componentController(cloudOrchestratorComponent({ connect, work: { core: broken(connect) } })),
+    ),
+    serveControlPlanes,
+  ),
+  realSubject(
+    {
+      type: 'CloudOrchestrator',
+      spec: { flux: { version: '1.0.0' } },
+      otherSpec: { flux: { version: '2.0.0' } },
+      hasMade: async ({ client }) =>
+        (await client.get(ConfigMap, { namespace: 'default', name: 'flux' })) !== undefined,
+    },
+    (connect) => componentController(cloudOrchestratorComponent({ connect, work: { catalogue } })),
+  ),
 ];
+
+const flux = (version: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'default', name: 'flux' },
+  data: { version },
+});
+const catalogue = catalogueOf({ flux: { '1.0.0': async () => [flux('1.0.0')], '2.0.0': async () => [flux('2.0.0')] } });
+
+/** The onboarding cluster as core, out of reach when the target is. */
+function broken(connect: ConnectTarget): CoreCluster {
+  return async ({ client }) => {
+    await connect('');
+    return client;
+  };
+}
+
+/** Adds the other side: a controller that says that all is well with what it is handed. */
+function served(subject: ContractSubject, serve: () => Controller): ContractSubject {
+  return {
+    ...subject,
+    async prepare(cluster, key) {
+      await subject.prepare?.(cluster, key);
+      await cluster.run([serve()]);
+    },
+  };
+}
+
+function serveLandscapers(): Controller {
+  return controller({
+    name: 'laas',
+    for: LandscaperDeployment,
+    async reconcile({ client }, key) {
+      const found = await client.get(LandscaperDeployment, key);
+      if (!found) return;
+      const status = { phase: 'Succeeded', observedGeneration: found.metadata.generation };
+      await client.patch(LandscaperDeployment, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+    },
+  });
+}
+
+function serveControlPlanes(): Controller {
+  return controller({
+    name: 'co',
+    for: ControlPlane,
+    async reconcile({ client }, key) {
+      if (!(await client.get(ControlPlane, key))) return;
+      const status = { conditions: [{ type: 'Ready', status: 'True' }], componentsEnabled: 1, componentsHealthy: 1 };
+      await client.patch(ControlPlane, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+    },
+  });
+}

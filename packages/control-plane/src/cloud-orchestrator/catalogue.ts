@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isRecord, type KubeObject } from '@slipway/kube';
@@ -38,9 +39,9 @@ export function catalogueOf(
  * Reads a catalogue: `<part>: { "<version>": <file or folder of manifests> }`. Paths are relative to the file. The manifests are read when
  * somebody asks for them.
  */
-export async function readCatalogue(file: string): Promise<Catalogue> {
+export function readCatalogue(file: string): Catalogue {
   const where = `catalogue ${file}`;
-  const document: unknown = parse(await readFile(file, 'utf8'));
+  const document: unknown = parse(readFileSync(file, 'utf8'));
   if (!isRecord(document)) throw new SettingsError(where, [{ field: '', message: 'must be a mapping of components' }]);
   const content: Partial<Record<Part, Record<string, () => Promise<readonly KubeObject[]>>>> = {};
   for (const [part, versions] of Object.entries(document)) {

@@ -21,7 +21,7 @@ export function cloudOrchestratorComponent({
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
     apply: async (context) =>
       'core' in work
-        ? await applyControlPlane(context, await work.core(context as never))
+        ? await applyControlPlane(context, work.core)
         : await installParts(context, connect, work.catalogue),
     isReady: readyAsFound,
     remove: async (context) =>

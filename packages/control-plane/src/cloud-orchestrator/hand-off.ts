@@ -7,6 +7,7 @@ import { backReferences } from '../back-references.ts';
 import type { ComponentCondition } from '../component/component-resource.ts';
 import type { ComponentContext, ComponentOutcome } from '../component/define-component.ts';
 import type { ComponentClient } from '../component/guarded-client.ts';
+import type { CoreCluster } from '../core-cluster.ts';
 import { prefixWithNamespace } from '../name-hashes.ts';
 import { names } from '../names.ts';
 
@@ -31,9 +32,10 @@ const deletionPollMs = seconds(10);
 
 export async function applyControlPlane(
   context: ComponentContext<'CloudOrchestrator'>,
-  core: ComponentClient,
+  onCore: CoreCluster,
 ): Promise<ComponentOutcome<'CloudOrchestrator'>> {
-  const { object } = await applyOnce(core, ControlPlane, await desiredControlPlane(context));
+  const wanted = await desiredControlPlane(context);
+  const { object } = await applyOnce(await onCore(context as never), ControlPlane, wanted);
   const { status: found } = object as ControlPlane;
   const { componentsEnabled = 0, componentsHealthy = 0, conditions: reported = [] } = found ?? {};
   const conditions = reported.map(complete);

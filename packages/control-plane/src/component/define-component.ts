@@ -215,7 +215,9 @@ function dependencyNotReady<T extends ComponentType>({ definition, component, au
   const own = createdFromOrNone(component);
   const missing = waitsFor.filter((dependency) => {
     const found = author.dependencies[dependency] as ReadonlyComponent | undefined;
-    return found === undefined || !isDependencyReady(found, own);
+    // Gone while we go: only we could have let it, after our own clean-up. To wait for it would be to wait for ever.
+    if (found === undefined) return !isTerminating(component);
+    return !isDependencyReady(found, own);
   });
   if (missing.length === 0) return undefined;
   const message = `Waiting for ${missing.join(', ')} dependency to be ready.`;
@@ -271,7 +273,7 @@ async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<
   // Perform actual component deletion logic. Without our finalizer there is nothing of ours to delete.
   const ours = [finalizer(type), originalFinalizer(type)].filter((candidate) => hasFinalizer(component, candidate));
   if (ours.length === 0) return { conditions: [], gone: true };
-  const outcome = (await definition.remove(author)) ?? {};
+  const outcome = (await removeUnlessDone(pass)) ?? {};
 
   // If the deletion has to wait for something: update status accordingly and requeue resource.
   if (outcome.waiting) {
@@ -289,6 +291,17 @@ async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<
   // Remove own finalizer from own resource. This should result in the resource being deleted.
   for (const each of ours) await context.client.removeFinalizer(component as KubeObject, each);
   return { conditions: [], gone: true };
+}
+
+/** The author's deletion logic. What it cannot reach because the API server is gone, went with it. */
+async function removeUnlessDone<T extends ComponentType>({ definition, author }: Pass<T>) {
+  const released = (definition.dependsOn ?? []).includes('APIServer') && author.dependencies.APIServer === undefined;
+  try {
+    return await definition.remove(author);
+  } catch (error) {
+    if (released && error instanceof ComponentError && error.reason === 'DependencyStatusInvalid') return undefined;
+    throw error;
+  }
 }
 
 async function ensureOwnFinalizer(

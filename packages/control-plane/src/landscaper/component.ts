@@ -26,7 +26,7 @@ export function landscaperComponent({
     apply: async (context) =>
       context.component.metadata.labels?.[names.architectureLabel] === 'v2'
         ? await applyLandscaperV2(context, version)
-        : await applyDeployment(context, await core(context as never), connect),
+        : await applyDeployment(context, core, connect),
     isReady: readyAsFound,
     remove: async (context) =>
       context.component.metadata.labels?.[names.architectureLabel] === 'v2'

@@ -6,6 +6,7 @@ import { backReferences } from '../back-references.ts';
 import { ComponentError } from '../component/component-error.ts';
 import type { ComponentContext, ComponentOutcome } from '../component/define-component.ts';
 import type { ComponentClient } from '../component/guarded-client.ts';
+import type { CoreCluster } from '../core-cluster.ts';
 import { k8sNameHash } from '../name-hashes.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { LandscaperDeployment } from './kinds.ts';
@@ -18,12 +19,13 @@ const tenantLength = 8;
 /** Asks the Landscaper service for a Landscaper that works on the control plane. */
 export async function applyDeployment(
   context: ComponentContext<'Landscaper'>,
-  core: ComponentClient,
+  onCore: CoreCluster,
   connect: ConnectTarget,
 ): Promise<ComponentOutcome<'Landscaper'>> {
   const kubeconfig = await adminKubeconfigOf(context);
   // What cannot be used here is of no use there either.
   await connect(kubeconfig);
+  const core = await onCore(context as never);
   const where = await findDeployment(context, core);
   const labels = backReferences(context.key);
   await applyOnce(core, Namespace, {

@@ -1,0 +1,130 @@
+import type { KubeObject } from '@slipway/kube';
+import {
+  onReference,
+  type Scenario,
+  type ScenarioStep,
+  skipped,
+  snapshotCluster,
+  sweepCrashes,
+  type TestCluster,
+  testCluster,
+} from '@slipway/testing';
+import { describe, expect, test } from 'vitest';
+
+import { InternalConfiguration } from '../src/api/internal-configuration.ts';
+import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
+import { componentKinds, type ComponentType, componentTypes, kindOf } from '../src/component/component-type.ts';
+import { managedControlPlaneController } from '../src/managed-control-plane/controller.ts';
+import { plainComponents } from './plain-components.ts';
+
+const key = { namespace: 'default', name: 'demo' };
+const spec = {
+  authorization: { roleBindings: [] },
+  components: { apiServer: { type: 'Gardener' }, landscaper: {}, crossplane: { version: '1.20.0' } },
+};
+
+async function components({ client }: TestCluster): Promise<ComponentType[]> {
+  const found = await Promise.all(
+    componentTypes.map(async (type) => ((await client.get(kindOf(type), key)) ? [type] : [])),
+  );
+  return found.flat();
+}
+
+async function isReady(cluster: TestCluster, wanted: readonly ComponentType[] = componentTypes): Promise<boolean> {
+  const mcp = await cluster.client.get(ManagedControlPlane, key);
+  const current = mcp?.status?.observedGeneration === mcp?.metadata.generation;
+  if (!current || mcp?.status?.status !== 'Ready') return false;
+  return JSON.stringify(await components(cluster)) === JSON.stringify(wanted);
+}
+
+const create: ScenarioStep = {
+  name: 'create',
+  run: async ({ client }) => {
+    await client.create({
+      apiVersion: ManagedControlPlane.apiVersion,
+      kind: 'ManagedControlPlane',
+      metadata: key,
+      spec,
+    } as KubeObject);
+  },
+  settled: async (cluster) => await isReady(cluster),
+};
+
+function change(name: string, patch: object, settled: ScenarioStep['settled']): ScenarioStep {
+  return {
+    name,
+    run: async ({ client }) => {
+      await client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: patch } });
+    },
+    settled,
+  };
+}
+
+const disabled: ScenarioStep['settled'] = async ({ client }) => {
+  const found = await client.get(kindOf('Landscaper'), key);
+  return found?.metadata.annotations?.['openmcp.cloud/operation'] === 'ignore';
+};
+
+const remove: ScenarioStep = {
+  name: 'delete',
+  run: async ({ client }) => {
+    await client.delete(ManagedControlPlane, key);
+  },
+  settled: async (cluster) =>
+    (await cluster.client.get(ManagedControlPlane, key)) === undefined && (await components(cluster)).length === 0,
+};
+
+function scenario(name: string, steps: readonly ScenarioStep[]): Scenario {
+  return {
+    name,
+    cluster: () =>
+      testCluster({ kinds: [ManagedControlPlane, InternalConfiguration, ...Object.values(componentKinds)] }),
+    controllers: () => [managedControlPlaneController({ active: componentTypes }), ...plainComponents()],
+    steps,
+    snapshot: async ({ client }) => withoutOrder(await snapshotCluster(client)),
+  };
+}
+
+/** Finalizers are a set: who came first says nothing. */
+function withoutOrder(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, item: unknown) => (name === 'finalizers' ? (item as string[]).toSorted() : item)),
+  );
+}
+
+const withoutLandscaper = componentTypes.filter((type) => type !== 'Landscaper');
+
+const scenarios = [
+  scenario('create', [create]),
+  scenario('change', [
+    create,
+    change('another version', { components: { crossplane: { version: '1.21.0' } } }, (cluster) => isReady(cluster)),
+  ]),
+  scenario('disable and re-enable', [
+    create,
+    change('disable', { disabledComponents: ['Landscaper'] }, disabled),
+    change('enable', { disabledComponents: null }, (cluster) => isReady(cluster)),
+  ]),
+  scenario('component removed from the spec', [
+    create,
+    change('without landscaper', { components: { landscaper: null } }, (cluster) =>
+      isReady(cluster, withoutLandscaper),
+    ),
+  ]),
+  scenario('deletion with dependants', [create, remove]),
+];
+
+const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 7;
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: the crash sweep, which looks at every write of the embedded one',
+);
+
+describe.skipIf(embeddedOnly)('a control plane operator that dies at any write comes to the same end', () => {
+  test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
+    const result = await sweepCrashes(each, { stride });
+    // oxlint-disable-next-line no-console -- how much was covered is part of the result
+    console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
+    expect(result.points).toBeGreaterThan(result.requests / stride);
+  });
+});
