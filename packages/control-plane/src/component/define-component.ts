@@ -253,7 +253,7 @@ async function applyComponent<T extends ComponentType>({
 }
 
 async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<Verdict> {
-  const { definition, context, key, component, author } = pass;
+  const { definition, context, key, component } = pass;
   const { type, dependsOn = [] } = definition;
 
   // Check if there are any dependency finalizers on the own resource. Nothing is deleted while one is left.
