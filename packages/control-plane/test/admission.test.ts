@@ -28,7 +28,7 @@ test('the architecture of a component is v1 or v2 and stays as it is', async () 
   await expect(cluster.client.create(landscaper(undefined))).rejects.toThrow('must be v1 or v2');
   await cluster.client.create(landscaper('v1'));
   await expect(cluster.client.patch(Landscaper, key, relabel('v2'))).rejects.toThrow('is immutable');
-  await expect(cluster.client.patch(Landscaper, key, relabel(null))).rejects.toThrow();
+  await expect(cluster.client.patch(Landscaper, key, relabel(null))).rejects.toThrow('must be v1 or v2');
   await cluster.client.patch(Landscaper, key, { type: 'merge', body: { spec: { deployers: ['helm'] } } });
 });
 
