@@ -197,10 +197,25 @@ describe('a template', () => {
   });
 });
 
+it('a template that calls itself for ever is an error, not the end', async () => {
+  const error = await refusal({
+    'helmfile.yaml.gotmpl': '{{ define "a" }}{{ include "a" . }}{{ end }}namespace: {{ include "a" . }}',
+  });
+  expect(error.code).toBe('TemplateFailed');
+  expect(error.message).toMatch(/nested reference name|without end/);
+  expect(error.message.length).toBeLessThan(2000);
+});
+
+it('releases that need each other are refused when they are planned', async () => {
+  const helmfile = await load({
+    'helmfile.yaml': 'releases: [{name: a, chart: x, needs: [b]}, {name: b, chart: x, needs: [a]}]',
+  });
+  expect(() => helmfile.plan()).toThrow(/helmfile.yaml: releases need each other: a, b/);
+});
+
 describe('a cache', () => {
   const files = {
     'helmfile.yaml.gotmpl': 'values: [{text: {{ readFile "text.txt" }}, id: {{ uuidv4 }}}]',
-    'base.yaml.gotmpl': '',
     'text.txt': 'one',
   };
 
@@ -210,6 +225,42 @@ describe('a cache', () => {
     const first = await load({ ...state, 'text.txt': 'one' }, { cache });
     const second = await load({ ...state, 'text.txt': 'two' }, { cache });
     expect([first.environmentValues, second.environmentValues]).toEqual([{ text: 'one' }, { text: 'two' }]);
+  });
+
+  it('sees that a file a pattern matches has appeared', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml': 'environments: {default: {values: ["env/*.yaml"]}}', 'env/1.yaml': 'a: 1' };
+    const first = await load(state, { cache });
+    const second = await load({ ...state, 'env/2.yaml': 'b: 2' }, { cache });
+    expect([first.environmentValues, second.environmentValues]).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
+  });
+
+  it('sees that a variable has changed', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml.gotmpl': 'values: [{home: {{ env "HOME" }}}]' };
+    const homes = [
+      await load(state, { cache, env: { HOME: 'a' } }),
+      await load(state, { cache, env: { HOME: 'b' } }),
+    ].map(({ environmentValues }) => environmentValues);
+    expect(homes).toEqual([{ home: 'a' }, { home: 'b' }]);
+  });
+
+  it('renders a base once for all the states that begin with it', async () => {
+    let calls = 0;
+    const base = 'values: [{out: {{ readFile "text.txt" }}}]';
+    const states = Object.fromEntries(
+      ['a', 'b', 'c'].map((name) => [`helmfile.d/${name}.yaml`, 'bases: [base.gotmpl]\n']),
+    );
+    const cache = new HelmfileCache();
+    const keep = cache.keepLayer.bind(cache);
+    cache.keepLayer = (...args) => {
+      calls += 1;
+      keep(...args);
+    };
+    const helmfile = await load({ ...states, 'helmfile.d/base.gotmpl': base, 'helmfile.d/text.txt': 'one' }, { cache });
+    expect(helmfile.states.map(({ state }) => toPlain(state.values))).toEqual(Array(3).fill({ out: 'one' }));
+    // The part of the state, and the part of the base within it.
+    expect(calls).toBe(2);
   });
 
   it('does not keep what randomness made', async () => {

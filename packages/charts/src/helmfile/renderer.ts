@@ -165,5 +165,10 @@ function templateFailure(name: string, error: unknown): HelmfileError {
     if (cause instanceof HelmfileError)
       return new HelmfileError(cause.code, `${name}: ${cause.message}`, { cause: error, hint: cause.hint });
   }
-  return new HelmfileError('TemplateFailed', `${name}: ${(error as Error).message}`, { cause: error });
+  return new HelmfileError('TemplateFailed', `${name}: ${shortened((error as Error).message)}`, { cause: error });
+}
+
+/** Templates that call each other for ever name every call; the first and the last ones tell it all. */
+function shortened(message: string): string {
+  return message.length <= 2000 ? message : `${message.slice(0, 800)} […] ${message.slice(-400)}`;
 }

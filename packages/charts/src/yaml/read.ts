@@ -13,6 +13,7 @@ import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
+import { readTimestamp } from './timestamp.ts';
 
 /** Text that is no YAML, or YAML that has no JSON form. */
 export class YamlError extends Error {
@@ -139,6 +140,7 @@ function rulesFor(options: ReadYamlOptions): NodeRules {
 
 function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'int'): Value {
   const resolved = resolvePlain(text, dialect);
+  if (resolved.tag === 'timestamp' && dialect === 'v3') return readTimestamp(text);
   if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
     throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
   return resolved.tag === 'int' && numbers === 'float64' ? Number(resolved.value) : resolved.value;
@@ -221,7 +223,9 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: 
     scalarTag('bool', ['bool'], 'yYnNtTfFoO'),
     scalarTag('int', ['int'], '+-0123456789'),
     scalarTag('float', ['float', 'int'], '+-.0123456789'),
-    defineScalarTag<unknown>('tag:yaml.org,2002:timestamp', { identify: never, resolve: (source) => source }),
+    dialect === 'v3'
+      ? scalarTag('timestamp', ['timestamp'], '0123456789')
+      : defineScalarTag<unknown>('tag:yaml.org,2002:timestamp', { identify: never, resolve: (source) => source }),
     binary,
     foreign,
     sequence('!', true),

@@ -1,4 +1,5 @@
 import { byteLength, runes, withReplacements } from '../go/bytes.ts';
+import { GoTime } from '../functions/go-time.ts';
 import { formatFloat } from '../go/float.ts';
 import { GoObject, SizedInt, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from './key-order.ts';
@@ -47,7 +48,7 @@ class Writer {
   }
 
   document(value: Value): void {
-    const plain = toData(value);
+    const plain = toData(value, this.#dialect);
     if (isFilled(plain)) this.#collection(plain, 0, 1);
     else this.#scalar(plain, 0, 0);
   }
@@ -64,7 +65,7 @@ class Writer {
     for (const key of this.#keepOrder ? map.keys() : naturalOrder(map.keys())) {
       if (!first) this.#line(indent);
       first = false;
-      const value = toData(map.get(key));
+      const value = toData(map.get(key), this.#dialect);
       const complex = key.includes('\n') || byteLength(key) > longestSimpleKey;
       if (complex) {
         this.text += '? ';
@@ -80,7 +81,7 @@ class Writer {
     for (const [index, item] of items.entries()) {
       if (index > 0) this.#line(indent);
       this.text += '-';
-      this.#value(toData(item), indent, depth, false);
+      this.#value(toData(item, this.#dialect), indent, depth, false);
     }
   }
 
@@ -137,8 +138,9 @@ class Writer {
 }
 
 /** Resolves what encoders see of objects and bytes. */
-function toData(value: Value): Value {
-  if (value instanceof GoObject) return toData(value.plain());
+function toData(value: Value, dialect: YamlDialect): Value {
+  if (value instanceof GoTime && dialect === 'v3') return value;
+  if (value instanceof GoObject) return toData(value.plain(), dialect);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'string' && !value.isWellFormed() ? withReplacements(value) : value;
 }
@@ -152,6 +154,8 @@ function scalarText(value: Value, dialect: YamlDialect): string {
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return numberText(value, dialect);
   if (value instanceof SizedInt) return String(value.value);
+  // A time is no string: v3 writes it without quotes.
+  if (value instanceof GoTime) return value.plain() as string;
   return Array.isArray(value) ? '[]' : '{}';
 }
 
