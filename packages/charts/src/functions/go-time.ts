@@ -9,6 +9,7 @@ const formatters = new Map<string, Intl.DateTimeFormat>();
 /** Go's `time.Time`. */
 export class GoTime extends GoObject {
   override readonly goType = 'time.Time';
+  override readonly isYamlScalar = true;
   readonly epochMs: number;
   readonly timeZone: string;
   /** What is beyond milliseconds. */

@@ -72,6 +72,8 @@ export interface GoFunction<Run = never> {
 export abstract class GoObject {
   abstract readonly goType: string;
   readonly goKind: 'struct' | 'ptr' | 'map' | 'slice' | 'func' = 'struct';
+  /** YAML has a scalar for it that is no string, as for a time; `plain` is how it is written. */
+  readonly isYamlScalar: boolean = false;
   /** A field's value; `undefined` when there is no such field. */
   field(_name: string): Value | undefined {
     return undefined;

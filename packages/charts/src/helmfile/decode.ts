@@ -2,6 +2,7 @@ import { isMap, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { PlainScalar, readAllYaml, YamlError } from '../yaml/read.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import { stateFields, type Field, type Fields } from './state-schema.ts';
+import { helmfileYaml } from './timestamp.ts';
 
 /** A group of keys, decoded: texts are strings, numbers `bigint`, lists arrays, groups maps. Keys that are null are absent. */
 export type Spec = Map<string, Value>;
@@ -10,7 +11,7 @@ export type Spec = Map<string, Value>;
 export function decodeState(text: string, file: string): Spec[] {
   let documents: Value[];
   try {
-    documents = readAllYaml(text, { dialect: 'v3', numbers: 'int', keepText: true });
+    documents = readAllYaml(text, { ...helmfileYaml, keepText: true });
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new HelmfileError('InvalidState', `${file}: ${error.message}`, {

@@ -9,6 +9,7 @@ import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { TreeEntry, TreeFiles } from './tree-files.ts';
+import { helmfileYaml } from './timestamp.ts';
 
 /** Runs a program for `exec` and answers what it wrote. Synchronous, because templates are. */
 export type ExecProgram = (call: {
@@ -221,7 +222,7 @@ export const helmfileFunctions: FunctionTable = new Map<string, TemplateFunction
   ['isFile', inRun(['string'], (run, path) => environmentOf(run).files.isFile(located(run, path, 'isFile')))],
   ['isDir', inRun(['string'], (run, path) => environmentOf(run).files.isDirectory(located(run, path, 'isDir')))],
   ['toYaml', fn(['any'], (value) => writeYaml(value, { dialect: 'v3' }))],
-  ['fromYaml', fn(['string'], (text) => readYaml(text, { dialect: 'v3', numbers: 'int' }))],
+  ['fromYaml', fn(['string'], (text) => readYaml(text, helmfileYaml))],
   ['fromJson', fn(['string'], lenientJson)],
   ['tpl', inRun(['string', 'any'], (run, text, data) => environmentOf(run).render(text, data))],
   [

@@ -17,6 +17,7 @@ import { mergeEnvironmentSpecs, mergeSpecs } from './merge-specs.ts';
 import type { Renderer } from './renderer.ts';
 import { groupOf, listOf, textOf, textsOf, type State } from './state.ts';
 import { stateFields } from './state-schema.ts';
+import { helmfileYaml } from './timestamp.ts';
 
 export interface StateSource {
   readonly file: string;
@@ -229,7 +230,7 @@ export function resolveValuesPaths(
 export function readValues(renderer: Renderer, text: string, path: string): GoMap {
   let value: Value;
   try {
-    value = renderer.cache.document(text, () => readYaml(text, { dialect: 'v3', numbers: 'int' }));
+    value = renderer.cache.document(text, () => readYaml(text, helmfileYaml));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new HelmfileError('InvalidState', `${path}: ${error.message}`, { cause: error });

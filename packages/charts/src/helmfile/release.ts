@@ -7,6 +7,7 @@ import { HelmfileError } from './helmfile-error.ts';
 import type { Renderer } from './renderer.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
 import { copyOnDemand, Struct } from './template-data.ts';
+import { helmfileYaml } from './timestamp.ts';
 
 /** A release of a state, its template expressions evaluated. */
 export interface HelmfileRelease {
@@ -99,7 +100,7 @@ function evaluateOnce(spec: Spec, data: Value, place: string, state: State, rend
 }
 
 function renderMap(map: GoMap, render: (text: string) => string): Value {
-  return readYaml(render(writeYaml(map, { dialect: 'v3' })), { dialect: 'v3', numbers: 'int' });
+  return readYaml(render(writeYaml(map, { dialect: 'v3' })), helmfileYaml);
 }
 
 function withInstalled(spec: Spec, index: number, state: State): Spec {

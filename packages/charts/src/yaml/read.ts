@@ -13,7 +13,6 @@ import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
-import { readTimestamp } from './timestamp.ts';
 
 /** Text that is no YAML, or YAML that has no JSON form. */
 export class YamlError extends Error {
@@ -32,6 +31,8 @@ export interface ReadYamlOptions {
   dialect?: YamlDialect;
   /** Default `float64`: Helm sends everything through JSON. helmfile keeps integers. */
   numbers?: 'float64' | 'int';
+  /** Makes a value of what looks like a time; it stays a text without it, as it does in Helm. */
+  timestamp?: (text: string) => Value;
   /** Keeps how a plain scalar was written beside what it means, see {@link PlainScalar}. Default false. */
   keepText?: boolean;
 }
@@ -86,7 +87,7 @@ function construct(text: string, options: ReadYamlOptions): unknown[] {
     const events = parseEvents(source, { maxDepth });
     const documents = constructFromEvents(events, {
       source,
-      schema: schemaFor(options.dialect ?? 'v2', options.numbers ?? 'float64', options.keepText ?? false),
+      schema: schemaFor(options),
       json: true,
     });
     // Aliases share what they point to, and templates change maps in place.
@@ -140,22 +141,28 @@ function rulesFor(options: ReadYamlOptions): NodeRules {
 
 function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'int'): Value {
   const resolved = resolvePlain(text, dialect);
-  if (resolved.tag === 'timestamp' && dialect === 'v3') return readTimestamp(text);
   if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
     throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
   return resolved.tag === 'int' && numbers === 'float64' ? Number(resolved.value) : resolved.value;
 }
 
-const schemas = new Map<string, Schema>();
+const schemas = new Map<unknown, Map<string, Schema>>();
 
-function schemaFor(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: boolean): Schema {
+function schemaFor(options: ReadYamlOptions): Schema {
+  const { dialect = 'v2', numbers = 'float64', keepText = false, timestamp } = options;
+  let family = schemas.get(timestamp);
+  if (!family) schemas.set(timestamp, (family = new Map()));
   const key = `${dialect} ${numbers} ${keepText}`;
-  let schema = schemas.get(key);
-  if (!schema) schemas.set(key, (schema = makeSchema(dialect, numbers, keepText)));
+  let schema = family.get(key);
+  if (!schema) family.set(key, (schema = makeSchema({ dialect, numbers, keepText, timestamp })));
   return schema;
 }
 
-function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: boolean): Schema {
+interface SchemaOptions extends Required<Omit<ReadYamlOptions, 'timestamp'>> {
+  readonly timestamp: ReadYamlOptions['timestamp'];
+}
+
+function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): Schema {
   const never = () => false;
   const kept = (source: string, value: Value) => (keepText ? new PlainScalar(source, value) : value);
   const scalarTag = (name: string, wanted: readonly string[], first: string) =>
@@ -167,6 +174,7 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: 
         const resolved = resolvePlain(source, dialect);
         if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
         if (name === 'float' && resolved.tag === 'int') return kept(source, Number(resolved.value));
+        if (name === 'timestamp') return kept(source, timestamp!(source));
         return kept(source, plainValue(source, dialect, numbers));
       },
     });
@@ -223,7 +231,7 @@ function makeSchema(dialect: YamlDialect, numbers: 'float64' | 'int', keepText: 
     scalarTag('bool', ['bool'], 'yYnNtTfFoO'),
     scalarTag('int', ['int'], '+-0123456789'),
     scalarTag('float', ['float', 'int'], '+-.0123456789'),
-    dialect === 'v3'
+    timestamp
       ? scalarTag('timestamp', ['timestamp'], '0123456789')
       : defineScalarTag<unknown>('tag:yaml.org,2002:timestamp', { identify: never, resolve: (source) => source }),
     binary,

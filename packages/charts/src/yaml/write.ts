@@ -1,5 +1,4 @@
 import { byteLength, runes, withReplacements } from '../go/bytes.ts';
-import { GoTime } from '../functions/go-time.ts';
 import { formatFloat } from '../go/float.ts';
 import { GoObject, SizedInt, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from './key-order.ts';
@@ -139,7 +138,7 @@ class Writer {
 
 /** Resolves what encoders see of objects and bytes. */
 function toData(value: Value, dialect: YamlDialect): Value {
-  if (value instanceof GoTime && dialect === 'v3') return value;
+  if (value instanceof GoObject && value.isYamlScalar && dialect === 'v3') return value;
   if (value instanceof GoObject) return toData(value.plain(), dialect);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'string' && !value.isWellFormed() ? withReplacements(value) : value;
@@ -155,7 +154,7 @@ function scalarText(value: Value, dialect: YamlDialect): string {
   if (typeof value === 'number') return numberText(value, dialect);
   if (value instanceof SizedInt) return String(value.value);
   // A time is no string: v3 writes it without quotes.
-  if (value instanceof GoTime) return value.plain() as string;
+  if (value instanceof GoObject) return value.plain() as string;
   return Array.isArray(value) ? '[]' : '{}';
 }
 

@@ -18,3 +18,6 @@ function offsetMinutes(zone: string): number {
   const [hours, minutes] = zone.slice(1).split(':').map(Number) as [number, number];
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
+
+/** How helmfile reads YAML: integers stay integers, times become times. */
+export const helmfileYaml = { dialect: 'v3', numbers: 'int', timestamp: readTimestamp } as const;
