@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOperators } from '@slipway/cli';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -41,7 +41,8 @@ test('prints the definitions and the version', async () => {
 test('holds what operators read at run time beside it', async () => {
   for (const operator of await findOperators()) {
     if (operator.manifestsDir === undefined) continue;
-    expect((await stat(join(folder, 'operators', operator.name, 'manifests'))).isDirectory()).toBe(true);
+    const place = join(folder, 'operators', operator.name, basename(operator.manifestsDir));
+    expect((await stat(place)).isDirectory()).toBe(true);
   }
 });
 

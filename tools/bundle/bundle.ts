@@ -19,7 +19,7 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Makes `slipway.mjs`: the command, the embedded API server and all operators in one file. What operators read at run time lies beside it, in `operators/<package>/manifests`. */
+/** Makes `slipway.mjs`: the command, the embedded API server and all operators in one file. What operators read at run time lies beside it, in `operators/<package>`. */
 export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
   const directory = options.directory ?? join(root, 'dist');
   const packages = options.packages ?? (await findPackages(join(root, 'packages')));
@@ -44,7 +44,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     plugins: [ownFolders(packages), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
-  await copyManifests(packages, directory);
+  await copyFolders(packages, directory);
   return { file, bytes: (await stat(file)).size };
 }
 
@@ -92,13 +92,15 @@ function ownFolders(packages: readonly SlipwayPackage[]): Plugin {
   };
 }
 
-async function copyManifests(packages: readonly SlipwayPackage[], directory: string): Promise<void> {
+async function copyFolders(packages: readonly SlipwayPackage[], directory: string): Promise<void> {
   const target = join(directory, 'operators');
   await rm(target, { recursive: true, force: true });
-  for (const { folder } of packages) {
-    const source = join(folder, 'manifests');
-    const present = await stat(source).catch(() => undefined);
-    if (present?.isDirectory()) await cp(source, join(target, basename(folder), 'manifests'), { recursive: true });
+  for (const { folder, folders } of packages) {
+    for (const name of folders) {
+      const present = await stat(join(folder, name)).catch(() => undefined);
+      if (present?.isDirectory())
+        await cp(join(folder, name), join(target, basename(folder), name), { recursive: true });
+    }
   }
 }
 

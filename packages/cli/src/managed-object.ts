@@ -30,10 +30,11 @@ export interface ManagedObject {
 }
 
 export function summarise(operator: string, kind: string, object: DeepReadonly<KubeObject>): ManagedObject {
-  const ready = findCondition(object as Parameters<typeof findCondition>[0], 'Ready');
-  const stated = (object['status'] as { state?: string } | undefined)?.state;
+  const conditions = object as Parameters<typeof findCondition>[0];
+  const ready = findCondition(conditions, 'Ready') ?? findCondition(conditions, `${kind}Healthy`);
+  const stated = statedIn(object);
   const deleting = object.metadata.deletionTimestamp;
-  const good = ready === undefined ? undefined : ready.status === 'True';
+  const good = ready === undefined ? (stated === 'Ready' ? true : undefined) : ready.status === 'True';
   const state =
     deleting === undefined ? (stated ?? (good ? 'Ready' : (ready?.reason ?? 'New'))) : (stated ?? 'Deleting');
   const since = deleting ?? ready?.lastTransitionTime ?? object.metadata.creationTimestamp;
@@ -44,8 +45,20 @@ export function summarise(operator: string, kind: string, object: DeepReadonly<K
     state,
     good,
     since: since ? Date.parse(since) : undefined,
-    message: good ? '' : (ready?.message ?? ''),
+    message: good ? '' : (ready?.message ?? firstProblem(object)),
   };
+}
+
+/** The word an object has for itself, where its kind has a field for one. */
+function statedIn(object: DeepReadonly<KubeObject>): string | undefined {
+  const { state, status } = (object['status'] ?? {}) as { state?: unknown; status?: unknown };
+  return [state, status].find((word) => typeof word === 'string') as string | undefined;
+}
+
+/** What the first condition that does not hold says, for kinds without a condition that sums up the others. */
+function firstProblem(object: DeepReadonly<KubeObject>): string {
+  const { conditions = [] } = (object['status'] ?? {}) as { conditions?: { status?: string; message?: string }[] };
+  return conditions.find(({ status, message }) => status === 'False' && message)?.message ?? '';
 }
 
 /** Everything the operators manage. Kinds that are not installed are skipped and named. */

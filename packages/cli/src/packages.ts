@@ -18,6 +18,8 @@ export interface SlipwayPackage {
     readonly exported: string;
   };
   readonly commands: readonly CommandModule[];
+  /** Folders with files it reads at run time, which lie beside its `src`. */
+  readonly folders: readonly string[];
 }
 
 /** A command as the `package.json` of its package names it. */
@@ -32,6 +34,8 @@ interface PackageManifest {
   readonly name: string;
   readonly slipway?: {
     readonly operator?: string;
+    /** Folders with files it reads at run time. Default: `manifests`. */
+    readonly folders?: readonly string[];
     readonly commands?: Readonly<Record<string, { readonly summary: string; readonly module: string }>>;
   };
 }
@@ -51,10 +55,11 @@ export async function findPackages(packages = besideThis): Promise<SlipwayPackag
     if (text === undefined) continue;
     const { name, slipway } = JSON.parse(text) as PackageManifest;
     if (slipway === undefined) continue;
-    const { operator, commands = {} } = slipway;
+    const { operator, commands = {}, folders = ['manifests'] } = slipway;
     found.push({
       name,
       folder,
+      folders,
       ...(operator === undefined ? {} : { operator: { module: join(folder, 'src', 'index.ts'), exported: operator } }),
       commands: Object.entries(commands).map(([called, { summary, module }]) => ({
         name: called,

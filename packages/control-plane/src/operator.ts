@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipway/runtime';
+import type {
+  ExampleContext,
+  OperatorDescription,
+  OperatorFlag,
+  OperatorSettings,
+  RunningExample,
+} from '@slipway/runtime';
 
 import { APIServer, Authentication, Authorization, CloudOrchestrator, Landscaper } from './api/components.ts';
 import { ClusterAdmin } from './api/cluster-admin.ts';
@@ -10,6 +17,7 @@ import { ManagedComponent } from './api/managed-component.ts';
 import { ManagedControlPlane } from './api/managed-control-plane.ts';
 import { apiServerComponent } from './api-server/component.ts';
 import type { ApiServerProvider } from './api-server/provider.ts';
+import { eraseAll } from './api-server/providers/cluster-process.ts';
 import { embeddedProvider } from './api-server/providers/embedded.ts';
 import { existingProvider } from './api-server/providers/existing.ts';
 import { clusterRequestProvider } from './api-server/providers/cluster-request.ts';
@@ -148,6 +156,7 @@ export const controlPlaneOperator: OperatorDescription = {
   ],
   webhooks,
   policies: architecturePolicies,
+  startExample,
   exampleFlags: { [providerFlag]: 'embedded' },
   reasons,
   controllers(settings) {
@@ -245,4 +254,15 @@ spec:
     apiServer:
       type: GardenerDedicated
 `;
+}
+
+/** With a kept cluster its API servers outlive the command, as they outlive an operator; without one they would lead nowhere. */
+async function startExample({ folder }: ExampleContext): Promise<RunningExample> {
+  const place = folder ?? (await mkdtemp(join(tmpdir(), 'slipway-control-planes-')));
+  return {
+    flags: { [dataFlag]: place },
+    async [Symbol.asyncDispose]() {
+      if (folder === undefined) await eraseAll(place);
+    },
+  };
 }

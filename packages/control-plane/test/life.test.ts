@@ -59,6 +59,20 @@ test('a ManagedControlPlane fans out to its components and becomes Ready', async
   ]);
 });
 
+test('a control plane whose components were only just made is not Ready', async () => {
+  await using cluster = await start();
+  const seen: string[] = [];
+  cluster.embedded?.observe(({ storageId, object }) => {
+    const { status } = object as { status?: { status?: string } };
+    if (storageId === 'managedcontrolplanes.core.openmcp.cloud' && status?.status) seen.push(status.status);
+  });
+  await cluster.client.create(mcp(everything));
+  await whenReady(cluster);
+  if (cluster.type === 'reference') return;
+  expect(seen[0]).toBe('Not Ready');
+  expect(seen.indexOf('Ready')).toBe(seen.length - 1);
+});
+
 test('deletion takes the components away in the order of their dependencies', async () => {
   const removed: ComponentType[] = [];
   await using cluster = await start(removed);

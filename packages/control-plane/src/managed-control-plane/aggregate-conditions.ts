@@ -27,8 +27,9 @@ export function aggregateConditions({ existing, expected, old, nowMs }: Aggregat
   const exported = new Map<string, McpCondition>();
   const problems: string[] = [];
   const remarks: string[] = [];
-  for (const [type, component] of existing) {
-    for (const condition of conditionsOf(type, component, expected)) {
+  // One that was only just made has nothing to say yet, and without it all would seem well.
+  for (const type of new Set([...existing.keys(), ...expected])) {
+    for (const condition of conditionsOf(type, existing.get(type), expected)) {
       if (/^[a-z]/.test(condition.type)) continue;
       if (condition.type === reconciliationType(type)) {
         const { reason = '', message = '' } = condition;
@@ -52,10 +53,10 @@ export function aggregateConditions({ existing, expected, old, nowMs }: Aggregat
 
 function conditionsOf(
   type: ComponentType,
-  component: ReadonlyComponent,
+  component: ReadonlyComponent | undefined,
   expected: ReadonlySet<ComponentType>,
 ): McpCondition[] {
-  const conditions = (component.status?.conditions ?? []) as McpCondition[];
+  const conditions = (component?.status?.conditions ?? []) as McpCondition[];
   if (conditions.length > 0 || !expected.has(type)) return [...conditions];
   const message = 'This component does not expose any conditions.';
   return [{ type, status: 'Unknown', reason: 'NoConditions', message, managedBy: type }];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { open, readFile, rm, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /** How an embedded API server is started. */
 export interface ClusterCommand {
@@ -98,4 +98,13 @@ async function commandLine(pid: number): Promise<string | undefined> {
     child.stdout.on('data', (chunk) => (text += String(chunk)));
     child.once('error', () => done(undefined)).once('close', () => done(text));
   });
+}
+
+/** Ends every embedded API server below a folder and removes what they kept. */
+export async function eraseAll(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true }).catch(() => [])) {
+    if (basename(entry) !== 'pid') continue;
+    await new ClusterProcess(join(folder, dirname(entry)), { command: [''] }).stop();
+  }
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
