@@ -1,10 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { onReference, skipped } from '@slipway/testing';
+import { describe as describeAnywhere, expect, test } from 'vitest';
 
 import { componentTypes } from '../src/component/component-type.ts';
 import { checkContract, type ContractCheck, contractChecks } from '../src/testing/index.ts';
 import { type Fault, handWritten } from './hand-written.ts';
 import { plainSubject, workshopSubject } from './plain-subject.ts';
 import { realSubjects } from './real-subjects.ts';
+
+const describe = describeAnywhere.skipIf(
+  skipped(
+    onReference,
+    'on the real API server: the 352 checks of the component contract, which would take half an hour there',
+  ),
+);
 
 const titled = contractChecks.map((check) => [`${check.heading}: ${check.sentence}`, check] as const);
 
