@@ -1,5 +1,5 @@
 import { onReference, skipped } from '@slipway/testing';
-import { describe as describeAnywhere, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { componentTypes } from '../src/component/component-type.ts';
 import { checkContract, type ContractCheck, contractChecks } from '../src/testing/index.ts';
@@ -7,20 +7,20 @@ import { type Fault, handWritten } from './hand-written.ts';
 import { plainSubject, workshopSubject } from './plain-subject.ts';
 import { realSubjects } from './real-subjects.ts';
 
-const describe = describeAnywhere.skipIf(
-  skipped(
-    onReference,
-    'on the real API server: the 352 checks of the component contract, which would take half an hour there',
-  ),
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: the 352 checks of the component contract, which would take half an hour there',
 );
 
 const titled = contractChecks.map((check) => [`${check.heading}: ${check.sentence}`, check] as const);
 
-describe.each(componentTypes)('%s on the library keeps the contract', (type) => {
+describe.skipIf(embeddedOnly).each(componentTypes)('%s on the library keeps the contract', (type) => {
   test.each(titled)('%s', async (_title, check) => await checkContract(check, plainSubject(type)));
 });
 
-describe.each(realSubjects.map((subject, index) => [`${subject.type} (${index})`, subject] as const))(
+describe
+  .skipIf(embeddedOnly)
+  .each(realSubjects.map((subject, index) => [`${subject.type} (${index})`, subject] as const))(
   'our own %s keeps the contract',
   (_type, subject) => {
     test.each(titled)('%s', async (_title, check) => await checkContract(check, subject));
@@ -29,7 +29,7 @@ describe.each(realSubjects.map((subject, index) => [`${subject.type} (${index})`
 
 const byHand = (fault?: Fault) => workshopSubject('Authentication', (workshop) => handWritten(workshop, fault));
 
-describe('a component without the library keeps the contract too', () => {
+describe.skipIf(embeddedOnly)('a component without the library keeps the contract too', () => {
   test.each(titled)('%s', async (_title, check) => await checkContract(check, byHand()));
 });
 
@@ -80,7 +80,7 @@ function checkFor(heading: string, begins: string): ContractCheck {
   return contractChecks.find((check) => check.heading === heading && check.sentence.startsWith(begins))!;
 }
 
-describe('a component that breaks one sentence fails the check of that sentence', () => {
+describe.skipIf(embeddedOnly)('a component that breaks one sentence fails the check of that sentence', () => {
   test.each(broken)('%s: %s', async (fault, heading, begins) => {
     const failure = await checkContract(checkFor(heading, begins), byHand(fault)).catch((error: unknown) => error);
     expect(String(failure)).toMatch(/^(?:AssertionError|Error: waited in vain)/);
