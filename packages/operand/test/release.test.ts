@@ -1,4 +1,4 @@
-import { ConfigMap } from '@slipway/kube';
+import { ConfigMap, isConditionTrue } from '@slipway/kube';
 import { annotations } from '@slipway/manifests';
 import type { TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,9 @@ const key = (name: string) => ({ namespace: 'default', name });
 async function expectTakenByB(cluster: TestCluster): Promise<void> {
   const { client } = cluster;
   if (!(await client.get(Operand, { name: 'b' }))) await client.create(operand('b', [configMap('shared', { v: 'b' })]));
-  await readyOperand(cluster, 'b');
+  // One that was refused before looks again after a minute.
+  const isReady = async () => isConditionTrue((await client.get(Operand, { name: 'b' })) ?? {}, 'Ready');
+  await cluster.eventually('b is ready', isReady, { withinMs: 90_000 });
   const taken = await client.get(ConfigMap, key('shared'));
   expect(taken?.data).toEqual({ v: 'b', kept: 'yes' });
   expect(taken?.metadata.managedFields?.map((entry) => entry.manager)).not.toContain('operand-a');
