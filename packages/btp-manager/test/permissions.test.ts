@@ -204,7 +204,10 @@ describe('permissions', () => {
     async () => {
       await using cluster = await btpCluster([namespace('creds'), ...furniture()], enforced);
       const harmless: string[] = [];
+      // It hands on a rule for events that it needs itself to tell its own, as every manager does.
+      const everybodys = new Set(entriesOf(common));
       for (const rule of btpManager.permissions) {
+        if (entriesOf([rule]).every((entry) => everybodys.has(entry))) continue;
         const without = btpManager.permissions.filter((other) => other !== rule);
         await grant(cluster, [...without, ...common]);
         const { manager, refused, said } = await runUnderRole(cluster);
