@@ -97,9 +97,17 @@ export function execute(
   try {
     run.invoke(executable, dot ?? undefined);
   } catch (error) {
-    if (error instanceof RangeError && /call stack/.test(error.message))
+    // Whatever was called last may have failed for it in words of its own.
+    if (error instanceof Error && error.message.includes(overflowText))
       run.fail('exceeded maximum template depth: the templates call each other without end', error);
     throw error;
   }
   return run.out;
 }
+
+/** Compared without a call: there is no stack left for one, and a regular expression would fail to compile in its own words. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === overflowText;
+}
+
+const overflowText = 'Maximum call stack size exceeded';
