@@ -9,6 +9,7 @@ import {
   Secret,
   type DeepReadonly,
   type KubeObject,
+  parseJson,
 } from '@slipway/kube';
 import { groupOf, refKey, refOf, refusalText } from '@slipway/manifests';
 
@@ -235,7 +236,7 @@ function pack(part: Part): Buffer {
 }
 
 function unpack(bytes: Buffer): Part {
-  return JSON.parse(gunzipSync(bytes, { maxOutputLength: largestPart }).toString('utf8')) as Part;
+  return parseJson(gunzipSync(bytes, { maxOutputLength: largestPart }).toString('utf8')) as Part;
 }
 
 function sha256(bytes: Uint8Array): string {
