@@ -333,7 +333,11 @@ describe('more text than a condition holds', () => {
     const talker = configMap('talker', { note: 'blah '.repeat(10_000) });
     const rule = { kind: 'ConfigMap', current: { path: '.data.done' }, message: { path: '.data.note' } };
     await cluster.client.create(operand('shop', [talker], { checkDeploymentHealth: true, healthRules: [rule] }));
-    const message = installMessage(await operandWithReason(cluster, 'shop', 'Waiting'));
+    // It waits from the start; what for it says once it has looked.
+    const message = await cluster.eventually('it says what it waits for', async () => {
+      const said = installMessage(await operandWithReason(cluster, 'shop', 'Waiting'));
+      return said.includes('talker') ? said : undefined;
+    });
     expect(message).toMatch(/ConfigMap default\/talker blah .*… and \d+ characters more$/s);
     expect(message.length).toBeLessThanOrEqual(32_768);
   });
