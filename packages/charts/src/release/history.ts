@@ -47,3 +47,10 @@ export async function pruneHistory(operation: Operation, history: History, most:
   const surplus = history.all.length - (most - 1);
   for (const release of removable.slice(0, Math.max(0, surplus))) await operation.storage.delete(release);
 }
+
+/** All that were deployed before are so no longer; the new one becomes it right after. */
+export async function supersede(operation: Operation, history: readonly Release[]): Promise<void> {
+  for (const release of history) {
+    if (release.status === 'deployed') await operation.storage.update({ ...release, status: 'superseded' });
+  }
+}

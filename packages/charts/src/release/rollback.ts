@@ -1,6 +1,7 @@
 import { applyObjects, dropObjects } from './apply-objects.ts';
-import { openHistory, pruneHistory } from './history.ts';
+import { openHistory, pruneHistory, supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
+import { defaultTimeoutMs, fail } from './install.ts';
 import { readObjects } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
@@ -23,7 +24,7 @@ export interface RollbackOptions {
 
 /** Makes an older revision the newest one: its stored manifest is applied again under a new number. */
 export async function rollbackRelease(context: ReleaseContext, options: RollbackOptions): Promise<Release> {
-  const operation = new Operation(context, options.timeoutMs ?? 300_000);
+  const operation = new Operation(context, options.timeoutMs ?? defaultTimeoutMs);
   const { name, namespace } = options;
   const history = await openHistory(operation, namespace, name);
   if (history.last === undefined) {
@@ -66,16 +67,10 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
       if (options.wait) await waitReady(operation, objects);
       if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-rollback') };
     } catch (error) {
-      await operation.storage.update({
-        ...current,
-        status: 'failed',
-        description: `Rollback "${name}" failed: ${error instanceof Error ? error.message : String(error)}`,
-      });
+      await fail(operation, current, error, 'Rollback');
       throw error;
     }
-    for (const each of history.all) {
-      if (each.status === 'deployed') await operation.storage.update({ ...each, status: 'superseded' });
-    }
+    await supersede(operation, history.all);
     const deployed: Release = { ...current, status: 'deployed' };
     await operation.storage.update(deployed);
     return deployed;

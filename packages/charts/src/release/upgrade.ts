@@ -2,7 +2,7 @@ import type { Chart } from '../chart/chart.ts';
 import { mergeMaps } from '../chart/merge-maps.ts';
 import { fromPlain, toPlain, type GoMap } from '../go/values.ts';
 import { applyObjects, dropObjects } from './apply-objects.ts';
-import { openHistory, pruneHistory } from './history.ts';
+import { openHistory, pruneHistory, supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
 import { identityOf, readObjects, type ReleaseObject } from './objects.ts';
@@ -123,13 +123,6 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
   await operation.storage.update(deployed);
   return deployed;
-}
-
-/** All that were deployed before are so no longer; the new one becomes it right after. */
-export async function supersede(operation: Operation, history: readonly Release[]): Promise<void> {
-  for (const release of history) {
-    if (release.status === 'deployed') await operation.storage.update({ ...release, status: 'superseded' });
-  }
 }
 
 function valuesFor(base: Release, options: UpgradeOptions): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import { ClusterRole, ClusterRoleBinding, type DeepReadonly, type KubeObject, Ro
 import type { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { targetOf } from '../api-server/target-of.ts';
+import { applyOnce } from '../apply-once.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
@@ -28,11 +29,13 @@ export function authorizationComponent(options: AuthorizationOptions): Component
     async apply(context) {
       const target = await targetOf(context, options.connect);
       const namespaces = await userNamespaces(target.client, config.protectedNamespaces);
-      for (const role of clusterRoles(config, namespaces)) await target.client.apply(role);
+      for (const role of clusterRoles(config, namespaces)) await applyOnce(target.client, ClusterRole, role);
       for (const role of roleNames) {
         const subjects = subjectsOf(role, context.component.spec, config);
-        await target.client.apply(clusterRoleBinding(role, subjects));
-        for (const namespace of namespaces) await target.client.apply(roleBinding(role, namespace, subjects));
+        await applyOnce(target.client, ClusterRoleBinding, clusterRoleBinding(role, subjects));
+        for (const namespace of namespaces) {
+          await applyOnce(target.client, RoleBinding, roleBinding(role, namespace, subjects));
+        }
       }
       await dropBindings(target, new Set(namespaces));
       return { status: { userNamespaces: namespaces }, requeueAfterMs: options.namespacePollMs ?? 10_000 };
