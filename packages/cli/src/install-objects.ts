@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import { toCustomResourceDefinition, yamlText, type KubeObject } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import type { OutsideOperator } from './outside-operator.ts';
 import { rbacObjects } from './permissions.ts';
 
 export interface InstallOptions {
   readonly version: string;
   /** Default `slipway-system`. */
   readonly namespace?: string;
-  /** Default `slipway:<version>`. */
+  /** Default `slipway:<version>`, for an operator of another package its own name and version. */
   readonly image?: string;
+  /** The package of an operator that did not come with the command. Default: all did. */
+  readonly packageOf?: (operator: OperatorDescription) => OutsideOperator | undefined;
   /** Pods of each operator. Default 2: one leads, one stands by. */
   readonly replicas?: number;
   /** What the pods of an operator are told. Default: nothing. */
@@ -165,6 +168,14 @@ const egress = [
   },
 ];
 
+/** The image of an operator of another package has its package as the working directory. */
+const imageHoldsIt = '--operator=.';
+
+/** As `docker build -t` of the package would name it: a scope is a folder there. */
+function imageOf({ packageName, version }: OutsideOperator): string {
+  return `${packageName.replace(/^@/, '')}:${version}`;
+}
+
 interface PodOptions {
   readonly metadata: KubeObject['metadata'];
   readonly env: PodSettings['env'];
@@ -182,6 +193,7 @@ function deployment(
   const selector = selectorOf(operator);
   const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
   const called = workloadName(operator);
+  const outside = options.packageOf?.(operator);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -216,11 +228,12 @@ function deployment(
           containers: [
             {
               name: 'manager',
-              image: options.image ?? `slipway:${options.version}`,
+              image: options.image ?? (outside ? imageOf(outside) : `slipway:${options.version}`),
               imagePullPolicy: 'IfNotPresent',
               args: [
                 'run',
                 operator.name,
+                ...(outside ? [imageHoldsIt] : []),
                 '--leader-elect',
                 `--health-port=${healthPort}`,
                 `--metrics-port=${metricsPort}`,

@@ -1,10 +1,13 @@
 import { CommandError, exitCodes } from '@slipway/kube';
 import type { Controller, OperatorDescription, OperatorSettings } from '@slipway/runtime';
 
-/** The named operators, or all. An unknown name is an error that lists the known ones. */
+import type { OutsideOperator } from './outside-operator.ts';
+
+/** The named operators and those of other packages; without either, all. An unknown name is an error that lists the known ones. */
 export function chooseOperators(
   all: readonly OperatorDescription[],
   names: readonly string[],
+  outside: readonly OutsideOperator[] = [],
 ): readonly OperatorDescription[] {
   for (const name of names) {
     if (!all.some((operator) => operator.name === name)) {
@@ -14,7 +17,25 @@ export function chooseOperators(
       });
     }
   }
-  return names.length === 0 ? all : all.filter((operator) => names.includes(operator.name));
+  if (names.length === 0 && outside.length === 0) return all;
+  return all.filter((operator) => names.includes(operator.name) || outside.some((each) => each.operator === operator));
+}
+
+/** All operators, those of other packages last. Names tell them apart, so each may be there once. */
+export function withOutside(
+  own: readonly OperatorDescription[],
+  outside: readonly OutsideOperator[],
+): readonly OperatorDescription[] {
+  const all = [...own];
+  for (const { operator, packageName } of outside) {
+    if (all.some((each) => each.name === operator.name))
+      throw new CommandError(`${packageName}: there is an operator '${operator.name}' already`, {
+        hint: 'give the operator of the package another name',
+        exitCode: exitCodes.usage,
+      });
+    all.push(operator);
+  }
+  return all;
 }
 
 /** The controllers of an operator. It refuses settings it cannot work with; that is the user's to mend. */

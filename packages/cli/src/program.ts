@@ -13,7 +13,8 @@ import { commandArguments, commandOptions, examplesText, flagValues } from './co
 import { connectCluster } from './connect-command.ts';
 import { helpLayout } from './help-layout.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
-import { chooseOperators } from './operators.ts';
+import { chooseOperators, withOutside } from './operators.ts';
+import { loadOutsideOperator, operatorArguments, operatorFlag, type OutsideOperator } from './outside-operator.ts';
 import {
   namedOperators,
   operatorsKey,
@@ -28,7 +29,7 @@ import type { Installation, SlipwayCommand, SlipwayContext } from './slipway-com
 /** Runs one command line and returns the exit code. Errors become one line, with a second that says what to do. */
 export async function runSlipway(argv: readonly string[], installation: Installation): Promise<number> {
   const { terminal } = installation;
-  const assembly = new Assembly(installation);
+  const assembly = new Assembly(installation, operatorArguments(argv));
   try {
     const program = await assembly.assemble(calledCommand(argv));
     await program.parseAsync(argv, { from: 'user' });
@@ -88,13 +89,17 @@ interface CommandOptions {
 /** Makes the command line of what the commands declare. Only a command that is called is read: `slipway --help` waits for none. */
 class Assembly {
   readonly #installation: Installation;
+  readonly #packages: readonly string[];
   #operators: Promise<readonly OperatorDescription[]> | undefined;
+  #outside: Promise<readonly OutsideOperator[]> | undefined;
   #sources: SettingsSources;
   #inForce: Setting[] = [];
   exitCode: number = exitCodes.ok;
 
-  constructor(installation: Installation) {
+  /** @param packages of operators from outside, as `--operator` names them */
+  constructor(installation: Installation, packages: readonly string[] = []) {
     this.#installation = installation;
+    this.#packages = packages;
     this.#sources = { env: installation.terminal.env, file: {}, fileName: '' };
   }
 
@@ -133,7 +138,7 @@ class Assembly {
       command.addArgument(new Argument('[operator...]', `which operators (default: ${names})`));
     }
     for (const argument of commandArguments(declared)) command.addArgument(argument);
-    const options = commandOptions(declared);
+    const options = commandOptions(withOperatorFlag(declared));
     const taken = new Set([...options.keys(), 'help']);
     const settings = declared.operatorFlags === 'settings' ? settingOptions(operators, taken) : [];
     const variants = declared.operatorFlags === 'variants' ? variantOptions(operators, taken) : [];
@@ -172,9 +177,11 @@ class Assembly {
       operators: () => this.#loadOperators(),
       choice: async () => {
         const { names } = namedOperators(command.args, this.#sources);
+        const outside = await this.#loadOutside();
         return {
-          operators: chooseOperators(await this.#loadOperators(), names),
-          named: names.length > 0,
+          operators: chooseOperators(await this.#loadOperators(), names, outside),
+          named: names.length > 0 || outside.length > 0,
+          packageOf: (operator) => outside.find((each) => each.operator === operator),
           givenTo,
           settingsOf: (operator) => ({ flags: withDefaults(operator, givenTo(operator)), env: terminal.env }),
           inForce: this.#inForce,
@@ -189,7 +196,16 @@ class Assembly {
   }
 
   #loadOperators(): Promise<readonly OperatorDescription[]> {
-    return (this.#operators ??= this.#installation.operators());
+    return (this.#operators ??= Promise.all([this.#installation.operators(), this.#loadOutside()]).then(
+      ([own, outside]) => withOutside(own, outside),
+    ));
+  }
+
+  #loadOutside(): Promise<readonly OutsideOperator[]> {
+    const { cwd } = this.#installation.terminal;
+    return (this.#outside ??= Promise.all(
+      [...new Set(this.#packages)].map((given) => loadOutsideOperator(given, cwd)),
+    ));
   }
 
   /** Completes what the command line left open, before the command runs. */
@@ -213,10 +229,23 @@ class Assembly {
   async #strangers(program: Command, names: readonly string[]): Promise<readonly string[]> {
     const own = settableFlags(program);
     if (names.every((name) => own.has(name))) return [];
-    const all = settableFlags(await commandLine(this.#installation));
+    const all = settableFlags(await new Assembly(this.#installation, this.#packages).assemble());
     return names.filter((name) => !all.has(name));
   }
 }
+
+/** A command that works with operators takes those of other packages, too. */
+function withOperatorFlag(declared: SlipwayCommand): SlipwayCommand {
+  const { takesOutsideOperators = declared.takesOperators } = declared;
+  return takesOutsideOperators ? { ...declared, flags: { ...declared.flags, [operatorFlag]: outsideFlag } } : declared;
+}
+
+const outsideFlag = {
+  type: 'string',
+  value: 'package',
+  repeated: true,
+  summary: 'an operator from a package of its own, by folder (./my-operator) or name',
+} as const;
 
 function textOrNothing(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

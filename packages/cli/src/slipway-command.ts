@@ -2,6 +2,7 @@ import type { Command, CommandContext, CommandFlags, Terminal } from '@slipway/k
 import type { OperatorDescription, OperatorSettings, PermissionVariant } from '@slipway/runtime';
 import type { Command as CommanderCommand } from 'commander';
 
+import type { OutsideOperator } from './outside-operator.ts';
 import type { Setting, SettingsFile } from './settings.ts';
 
 /** What there is to call: the process finds it, the bundle has it built in, a test chooses it. */
@@ -26,6 +27,8 @@ export interface SlipwayCommand<F extends CommandFlags = CommandFlags> extends O
   readonly takesOperators?: boolean;
   /** It takes these flags of the operators: their settings, or their permission variants. Default: none. */
   readonly operatorFlags?: 'settings' | 'variants';
+  /** It takes `--operator`, for operators of other packages. Default: as `takesOperators`. */
+  readonly takesOutsideOperators?: boolean;
   run?(context: SlipwayContext<F>): Promise<number | void> | number | void;
 }
 
@@ -54,6 +57,8 @@ export interface OperatorChoice {
   readonly operators: readonly OperatorDescription[];
   /** They were named; otherwise they are all there are. */
   readonly named: boolean;
+  /** The package of an operator that did not come with this command. */
+  readonly packageOf: (operator: OperatorDescription) => OutsideOperator | undefined;
   /** An operator's own flags. */
   readonly settingsOf: (operator: OperatorDescription) => OperatorSettings;
   /** What somebody said about an operator's flags, by flag name: no defaults. */

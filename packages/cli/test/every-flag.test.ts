@@ -30,7 +30,8 @@ const { commands: table } = await commandLine({
   operators: async () => operators,
 });
 const flagsOf = (command: Command) => command.options.map((option) => option.long!);
-const everywhere = new Set(['--config', '--verbose']);
+/** `--operator` has a test of its own: outside-operator.test.ts. */
+const everywhere = new Set(['--config', '--verbose', '--operator']);
 
 let cluster: ServedCluster;
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { slipwayCommand } from '../slipway-command.ts';
 
 /** `slipway explain`: what a condition reason means and what to do about it. */
 export const command = slipwayCommand({
+  takesOutsideOperators: true,
   arguments: [{ name: 'reason', summary: 'such as Waiting or MissingSecret', required: true }],
   examples: [{ line: 'slipway explain Waiting' }],
   async run({ terminal, operators, args: [reason = ''] }) {

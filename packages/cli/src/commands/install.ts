@@ -94,6 +94,7 @@ export const command = slipwayCommand({
   examples: [
     { line: 'slipway install operand' },
     { line: 'slipway install operand --set log-level=debug' },
+    { line: 'slipway install --operator ./my-operator --image registry.example.com/my-operator:1.0.0' },
     { line: 'slipway install --remove btp-manager' },
     { line: 'slipway install --print | kubectl diff -f -' },
   ],
@@ -109,6 +110,7 @@ async function install(context: InstallContext): Promise<void> {
     version,
     namespace,
     image: flags.image,
+    packageOf: choice.packageOf,
     replicas: flags.replicas,
     settingsOf: podSettings(choice, { set: flags.set, env: flags.env, file: context.file }, before),
   });

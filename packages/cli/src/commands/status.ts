@@ -11,6 +11,7 @@ const refreshMs = 1000;
 /** `slipway status`: what each operator manages, its state, since when, what it waits for. */
 export const command = slipwayCommand({
   connection: true,
+  takesOutsideOperators: true,
   flags: { watch: { type: 'boolean', short: 'w', summary: 'keep showing it' }, output: outputFlag },
   examples: [{ line: 'slipway status' }, { line: 'slipway status -w' }, { line: 'slipway status -o json' }],
   async run({ terminal, operators, connect, flags }) {

@@ -1,6 +1,7 @@
 import { CommandError, exitCodes, styled } from '@slipway/kube';
+import type { OperatorDescription } from '@slipway/runtime';
 
-import { findInstalled, installedKinds } from '../installed-set.ts';
+import { findInstalled, installedKinds, type InstalledEntry } from '../installed-set.ts';
 import { refuseWhileManaged, remove, type Removal } from '../removal.ts';
 import { slipwayCommand } from '../slipway-command.ts';
 import { defaultTimeoutMs, timeoutFlag } from '../waiting.ts';
@@ -8,6 +9,7 @@ import { defaultTimeoutMs, timeoutFlag } from '../waiting.ts';
 /** `slipway uninstall`: takes off what `slipway install` put on, in reverse order. The operators' objects go first, while the operators run. */
 export const command = slipwayCommand({
   connection: true,
+  takesOutsideOperators: true,
   flags: {
     force: {
       type: 'boolean',
@@ -27,6 +29,7 @@ export const command = slipwayCommand({
         hint: 'what came with helm or kubectl goes with helm uninstall or kubectl delete -k',
         exitCode: exitCodes.notInstalled,
       });
+    refuseUnknown(entries, all);
     const kinds = installedKinds(
       all.flatMap((operator) => operator.kinds),
       entries,
@@ -38,3 +41,15 @@ export const command = slipwayCommand({
     terminal.out(`${styled(terminal, 'green', 'uninstalled')}; nothing of slipway is left\n`);
   },
 });
+
+/** Its objects would go with its definitions, unseen: nobody here knows its kinds. */
+function refuseUnknown(entries: readonly InstalledEntry[], all: readonly OperatorDescription[]): void {
+  const unknown = entries.find(
+    ({ kind, operator }) => kind === 'Deployment' && operator && !all.some(({ name }) => name === operator),
+  );
+  if (unknown)
+    throw new CommandError(`the operator ${unknown.operator} is installed, and this command does not know it`, {
+      hint: 'name its package with --operator PACKAGE, so that its objects are looked after',
+      exitCode: exitCodes.usage,
+    });
+}

@@ -39,7 +39,11 @@ export const command = slipwayCommand({
   takesOperators: true,
   operatorFlags: 'settings',
   flags: clusterFlags,
-  examples: [{ line: 'slipway up' }, { line: 'slipway up operand --data ./cluster --port 0' }],
+  examples: [
+    { line: 'slipway up' },
+    { line: 'slipway up operand --data ./cluster --port 0' },
+    { line: 'slipway up --operator ./my-operator' },
+  ],
   run: async ({ terminal, choice, flags, verbose }) => up(terminal, await choice(), flags, verbose),
 });
 

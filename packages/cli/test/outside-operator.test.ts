@@ -1,0 +1,256 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Deployment } from '@slipway/kube';
+import { parseManifests } from '@slipway/manifests';
+import { describe, expect, test } from 'vitest';
+
+import { freePort } from '../src/commands/cluster.ts';
+import { call, Call, servedCluster, temporaryFolder } from './kit.ts';
+
+const workspace = resolve(import.meta.dirname, '..', '..', '..', 'node_modules', '@slipway');
+
+/** An operator as somebody else writes it: a kind, a controller, a flag, a webhook. */
+const source = `
+import { ConfigMap, defineKind, ready, Conditions, Type } from '@slipway/kube';
+import { controller, deny, validatingWebhook } from '@slipway/runtime';
+
+const Buoy = defineKind({
+  group: 'sea.example.org',
+  version: 'v1',
+  kind: 'Buoy',
+  scope: 'Namespaced',
+  spec: Type.Object({ colour: Type.String() }),
+  status: Type.Object({ conditions: Conditions }),
+});
+
+const buoys = (light) =>
+  controller({
+    name: 'buoy',
+    for: Buoy,
+    owns: [ConfigMap],
+    async reconcile({ cache, client }, key) {
+      const buoy = await cache.get(Buoy, key);
+      if (!buoy) return;
+      const data = { colour: buoy.spec.colour, light };
+      await client.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key }, data }, { owner: buoy });
+      await client.setStatus(buoy, { conditions: [ready(true, 'Afloat', 'it floats and shows its light')] });
+    },
+  });
+
+export const buoyOperator = {
+  name: 'buoy',
+  title: 'Buoys',
+  summary: 'Keeps buoys afloat.',
+  kinds: [Buoy],
+  permissions: [{ apiGroups: ['sea.example.org'], resources: ['buoys', 'buoys/status'], verbs: ['get', 'list', 'watch', 'patch'] }],
+  flags: [{ name: 'light', description: 'what it shows', default: 'steady', type: 'string' }],
+  webhooks: [
+    validatingWebhook({
+      name: 'validate.buoys.sea.example.org',
+      kind: Buoy,
+      validate: ({ object }) => (object.spec.colour === 'invisible' ? deny('nobody would see it') : undefined),
+    }),
+  ],
+  examples: [
+    {
+      name: 'first',
+      description: 'a red buoy',
+      manifest: 'apiVersion: sea.example.org/v1\\nkind: Buoy\\nmetadata: { name: first, namespace: default }\\nspec: { colour: red }\\n',
+    },
+  ],
+  reasons: [{ reason: 'Afloat', kind: 'Buoy', meaning: 'all is well', action: '' }],
+  controllers: ({ flags }) => [buoys(flags.light)],
+};
+`;
+
+interface PackageFiles {
+  readonly manifest?: object | string;
+  readonly source?: string;
+}
+
+const manifest = {
+  name: '@sea/buoys',
+  version: '1.4.0',
+  type: 'module',
+  exports: './index.js',
+  slipway: { operator: 'buoyOperator' },
+};
+
+/** A project outside the workspace, with its dependencies installed. */
+async function outside(files: PackageFiles = {}) {
+  const folder = await temporaryFolder();
+  const home = join(folder.path, 'buoys');
+  await mkdir(join(home, 'node_modules'), { recursive: true });
+  await symlink(workspace, join(home, 'node_modules', '@slipway'));
+  const written = files.manifest ?? manifest;
+  await writeFile(join(home, 'package.json'), typeof written === 'string' ? written : JSON.stringify(written));
+  await writeFile(join(home, 'index.js'), files.source ?? source);
+  const options = { cwd: folder.path, env: { HOME: folder.path } };
+  return {
+    path: folder.path,
+    slipway: (...argv: string[]) => call(argv, options),
+    start: (...argv: string[]) => new Call(argv, options),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+describe('--operator loads an operator from a package of its own', () => {
+  test('crds and rbac print what it defines and needs, and nothing of the others', async () => {
+    await using project = await outside();
+    const crds = await project.slipway('crds', '--operator', './buoys');
+    expect(crds).toMatchObject({ code: 0, err: '' });
+    expect(parseManifests(crds.out, { source: 'crds' }).map(({ metadata }) => metadata.name)).toEqual([
+      'buoys.sea.example.org',
+    ]);
+    const { out } = await project.slipway('rbac', '--operator=./buoys');
+    const roles = parseManifests(out, { source: 'rbac' }).filter(({ kind }) => kind === 'ClusterRole');
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual(['slipway-buoy-manager', 'slipway-buoy']);
+  });
+
+  test('one of ours that is named comes along', async () => {
+    await using project = await outside();
+    const { out } = await project.slipway('crds', 'operand', '--operator', './buoys');
+    expect(out).toContain('name: operands.operand.run.cloud.google.com');
+    expect(out).toContain('name: buoys.sea.example.org');
+  });
+
+  test('an installed package is found by its name', async () => {
+    await using project = await outside();
+    await mkdir(join(project.path, 'node_modules', '@sea'), { recursive: true });
+    await symlink(join(project.path, 'buoys'), join(project.path, 'node_modules', '@sea', 'buoys'));
+    expect((await project.slipway('crds', '--operator', '@sea/buoys')).out).toContain('buoys.sea.example.org');
+  });
+
+  test('its flags and reasons are known like those of ours', async () => {
+    await using project = await outside();
+    const help = await project.slipway('run', '--operator', './buoys', '--help');
+    expect(help.out).toContain('--buoy-light');
+    expect(help.out).toContain('what it shows (SLIPWAY_LIGHT, default: steady)');
+    expect((await project.slipway('explain', 'Afloat', '--operator', './buoys')).out).toContain('all is well');
+  });
+
+  test('up runs it with its webhook and its example, under its flag', async () => {
+    await using project = await outside();
+    const running = project.start('up', '--operator', './buoys', '--port', '0', '--kubeconfig', 'kc', '--light', 'red');
+    await running.says(/Buoy default\/first → Ready/);
+    expect(running.out).toContain('Slipway is up: Buoys on');
+    const file = join(project.path, 'invisible.yaml');
+    await writeFile(
+      file,
+      'apiVersion: sea.example.org/v1\nkind: Buoy\nmetadata: { name: b, namespace: default }\nspec: { colour: invisible }\n',
+    );
+    const plan = await project.slipway('plan', '-f', file, '--kubeconfig', join(project.path, 'kc'));
+    expect(plan.out + plan.err).toContain('nobody would see it');
+    const status = await project.slipway('status', '--operator', './buoys', '--kubeconfig', join(project.path, 'kc'));
+    expect(status.out).toMatch(/buoy +Buoy +default\/first +Ready/);
+    expect(await running.stop()).toBe(0);
+  });
+
+  test('run works with it on any cluster', async () => {
+    await using project = await outside();
+    await using cluster = await servedCluster();
+    const port = String(await freePort());
+    const webhooks = ['--webhook-url', `https://127.0.0.1:${port}`, '--webhook-port', port];
+    const at = ['--kubeconfig', cluster.kubeconfig, ...webhooks];
+    const running = project.start('run', '--operator', './buoys', '--install-crds', ...at);
+    await running.says(/"operators":\["buoy"\]/);
+    await running.says(/"msg":"ready"/);
+    expect(await running.stop()).toBe(0);
+  });
+
+  test('install runs the image of its package, which holds it in its working directory', async () => {
+    await using project = await outside();
+    const { out } = await project.slipway('install', '--operator', './buoys', '--print', '--light', 'green');
+    const objects = parseManifests(out, { source: 'print' });
+    const container = (objects.find(({ kind }) => kind === 'Deployment') as Deployment).spec?.template.spec
+      ?.containers[0];
+    expect(container?.image).toBe('sea/buoys:1.4.0');
+    expect(container?.args?.slice(0, 3)).toEqual(['run', 'buoy', '--operator=.']);
+    expect(out).toContain('buoy-light: green');
+    const chosen = await project.slipway('install', '--operator', './buoys', '--print', '--image', 'mine:2');
+    expect(chosen.out).toContain('image: mine:2');
+  });
+
+  test('uninstall refuses to take off an operator it does not know: nobody would look after its objects', async () => {
+    await using project = await outside();
+    await using cluster = await servedCluster();
+    const at = ['--kubeconfig', cluster.kubeconfig];
+    expect((await project.slipway('install', '--operator', './buoys', '--no-wait', ...at)).code).toBe(0);
+    expect(await project.slipway('uninstall', ...at)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/the operator buoy is installed.*\n {2}name its package with --operator/) as unknown,
+    });
+    expect(await project.slipway('uninstall', '--operator', './buoys', ...at)).toMatchObject({ code: 0, err: '' });
+  });
+});
+
+describe('what is no operator is refused with what to do', () => {
+  const refused = async (files: PackageFiles, given = './buoys') => {
+    await using project = await outside(files);
+    const { code, err } = await project.slipway('crds', '--operator', given);
+    expect(code).toBe(2);
+    return err.replaceAll(project.path, 'HERE');
+  };
+
+  test.each([
+    ['a folder without package.json', {}, '.', /\.: there is no HERE\/package\.json\n {2}name the folder/],
+    ['a folder that is not there', {}, './none', /there is no HERE\/none\/package\.json\n {2}name the folder/],
+    ['a package that is not installed', {}, 'fishes', /no package 'fishes'.*\n {2}install it with npm install fishes/],
+    [
+      'a folder without the dot',
+      {},
+      'buoys',
+      /no package 'buoys'.*\n {2}a folder begins with a dot: --operator \.\/buoys/,
+    ],
+    ['a package.json that is no JSON', { manifest: '{' }, './buoys', /package\.json is not JSON: .*\n {2}correct it/],
+    [
+      'a package without an operator',
+      { manifest: { name: 'x' } },
+      './buoys',
+      /does not say which.*\n {2}add "slipway"/,
+    ],
+    [
+      'a main module that is not there',
+      { manifest: { ...manifest, exports: { '.': { types: './x.d.ts', import: './dist/index.js' } } } },
+      './buoys',
+      /main module HERE\/buoys\/dist\/index\.js does not exist\n {2}build the package/,
+    ],
+    [
+      'a name that is not exported',
+      { source: 'export const other = 1;' },
+      './buoys',
+      /names buoyOperator, which .* does not export\n {2}it exports other; export the OperatorDescription/,
+    ],
+    [
+      'an export that is no description',
+      { source: "export const buoyOperator = { name: 'buoy' };" },
+      './buoys',
+      /is no OperatorDescription: it has no title\n {2}docs\/operator-description\.md/,
+    ],
+    [
+      'a kind that is only a kind',
+      {
+        source: source.replace(
+          'kinds: [Buoy]',
+          "kinds: [{ group: 'a.example.org', version: 'v1', kind: 'A', plural: 'as' }]",
+        ),
+      },
+      './buoys',
+      /kinds\[0\] must come from defineKind/,
+    ],
+    [
+      'a module that throws',
+      { source: "throw new Error('no wind');" },
+      './buoys',
+      /cannot be loaded: no wind\n {2}mend the module/,
+    ],
+    [
+      'a name that is taken',
+      { source: source.replace("name: 'buoy'", "name: 'operand'").replace("name: 'buoy'", "name: 'operand'") },
+      './buoys',
+      /there is an operator 'operand' already\n {2}give the operator/,
+    ],
+  ])('%s', async (_what, files: PackageFiles, given, wanted) => {
+    expect(await refused(files, given)).toMatch(wanted);
+  });
+});
