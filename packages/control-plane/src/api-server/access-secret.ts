@@ -2,6 +2,7 @@ import { controllerReference, type DeepReadonly, type KubeObject, type ObjectKey
 
 import type { APIServer } from '../api/components.ts';
 import type { ComponentClient } from '../component/guarded-client.ts';
+import { applyOnce } from '../apply-once.ts';
 import type { AdminAccess } from './admin-access.ts';
 
 const dataKey = 'kubeconfig';
@@ -17,7 +18,7 @@ export async function writeAccessSecret(
   access: AdminAccess,
 ): Promise<{ name: string; key: string }> {
   const name = accessSecretName(apiServer.metadata.name!);
-  await client.apply({
+  await applyOnce(client, Secret, {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: {

@@ -8,6 +8,7 @@ export interface UserKubeconfigInput {
   readonly target: Target;
   readonly namespace: string;
   readonly name: string;
+  /** Those people log in with. */
   readonly providers: readonly EnabledProvider[];
   /** Client secrets by the name of their provider. */
   readonly clientSecrets: ReadonlyMap<string, string>;
@@ -16,15 +17,14 @@ export interface UserKubeconfigInput {
 /** The kubeconfig of a control plane's users: nobody's credentials, but how to log in with each identity provider. */
 export function userKubeconfig({ target, namespace, name, providers, clientSecrets }: UserKubeconfigInput): string {
   const cluster = `mcp-${namespace}-${name}`;
-  const usable = providers.filter(({ type }) => type !== 'crate');
   const contextOf = (provider: string): string => `${cluster}--${provider}`;
-  const chosen = usable.find(({ type }) => type === 'user') ?? usable[0];
+  const chosen = providers.find(({ type }) => type === 'user') ?? providers[0];
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: cluster, cluster: clusterEntry(target.server, target.certificateAuthority) }],
-    users: usable.map((each) => ({ name: each.provider.name, user: { exec: login(each, clientSecrets) } })),
-    contexts: usable.map(({ provider }) => ({
+    users: providers.map((each) => ({ name: each.provider.name, user: { exec: login(each, clientSecrets) } })),
+    contexts: providers.map(({ provider }) => ({
       name: contextOf(provider.name),
       context: { cluster, user: provider.name, namespace: 'default' },
     })),
