@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
+  Controller,
   ExampleContext,
   OperatorDescription,
   OperatorFlag,
@@ -28,8 +29,13 @@ import { webhooks } from './admission/webhooks.ts';
 import { readCatalogue } from './cloud-orchestrator/catalogue.ts';
 import { cloudOrchestratorComponent } from './cloud-orchestrator/component.ts';
 import { clusterAdminController } from './cluster-admin/controller.ts';
-import { componentTypes } from './component/component-type.ts';
-import { readAuthenticationConfig, readAuthorizationConfig, readGardenerConfig } from './config/settings-files.ts';
+import { type ComponentType, componentTypes } from './component/component-type.ts';
+import {
+  readArchitectureConfig,
+  readAuthenticationConfig,
+  readAuthorizationConfig,
+  readGardenerConfig,
+} from './config/settings-files.ts';
 import { type CoreCluster, onboardingCluster } from './core-cluster.ts';
 import { landscaperComponent } from './landscaper/component.ts';
 import { LandscaperV2 } from './landscaper/kinds.ts';
@@ -50,6 +56,8 @@ const authzFlag = 'authz-config';
 const laasFlag = 'laas-cluster';
 const coFlag = 'co-cluster';
 const catalogueFlag = 'catalogue';
+const architectureFlag = 'architecture-config';
+const elsewhereFlag = 'components-elsewhere';
 
 const flags: readonly OperatorFlag[] = [
   {
@@ -102,6 +110,18 @@ const flags: readonly OperatorFlag[] = [
     type: 'string',
     description:
       'File (YAML) that names manifests per component and version. With it components are installed by this operator, without ControlPlanes.',
+  },
+  {
+    name: architectureFlag,
+    type: 'string',
+    description:
+      'File (YAML) that says for which architecture APIServer and Landscaper are made, and whether a ManagedControlPlane may choose. Default: the first.',
+  },
+  {
+    name: elsewhereFlag,
+    type: 'string',
+    description:
+      'Component types whose controllers run in another process, separated by commas, such as `Landscaper`. Their resources are made and left to it.',
   },
 ];
 
@@ -166,23 +186,38 @@ export const controlPlaneOperator: OperatorDescription = {
     const authorization = given[authzFlag] ? readAuthorizationConfig(given[authzFlag]) : undefined;
     const core = (flag: string): CoreCluster => coreCluster(given[flag], connect);
     const work = given[catalogueFlag] ? { catalogue: readCatalogue(given[catalogueFlag]) } : { core: core(coFlag) };
+    const architectures = given[architectureFlag] ? readArchitectureConfig(given[architectureFlag]) : undefined;
+    const elsewhere = typesIn(given[elsewhereFlag]);
+    const components: Readonly<Record<ComponentType, () => Controller>> = {
+      APIServer: () => componentController(apiServerComponent({ provider, connect })),
+      Authentication: () => {
+        const config = given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {};
+        const installDefinition = provider.name === 'embedded';
+        return componentController(authenticationComponent({ connect, config, installDefinition }));
+      },
+      Authorization: () => componentController(authorizationComponent({ connect, config: authorization?.config })),
+      Landscaper: () => componentController(landscaperComponent({ connect, core: core(laasFlag) })),
+      CloudOrchestrator: () => componentController(cloudOrchestratorComponent({ connect, work })),
+    };
     return [
-      managedControlPlaneController({ active: componentTypes }),
-      componentController(apiServerComponent({ provider, connect })),
-      componentController(
-        authenticationComponent({
-          connect,
-          config: given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {},
-          installDefinition: provider.name === 'embedded',
-        }),
-      ),
-      componentController(authorizationComponent({ connect, config: authorization?.config })),
-      componentController(landscaperComponent({ connect, core: core(laasFlag) })),
-      componentController(cloudOrchestratorComponent({ connect, work })),
+      managedControlPlaneController({ active: componentTypes, architectures }),
+      ...componentTypes.filter((type) => !elsewhere.has(type)).map((type) => components[type]()),
       clusterAdminController({ connect, activeMs: authorization?.activeMs }),
     ];
   },
 };
+
+/** The component types in a list somebody typed. */
+function typesIn(text = ''): ReadonlySet<ComponentType> {
+  const words = text.split(',').flatMap((word) => word.trim() || []);
+  return new Set(
+    words.map((word) => {
+      const type = componentTypes.find((known) => known.toLowerCase() === word.toLowerCase());
+      if (type !== undefined) return type;
+      throw new Error(`--${elsewhereFlag}: there is no component '${word}'; known: ${componentTypes.join(', ')}`);
+    }),
+  );
+}
 
 function providerFrom(settings: OperatorSettings, connect: ConnectTarget): ApiServerProvider {
   const chosen = settings.flags[providerFlag] ?? 'existing';

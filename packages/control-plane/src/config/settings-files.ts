@@ -15,6 +15,7 @@ import type { GardenerConfig } from '../api-server/providers/gardener/shoot.ts';
 import { identityProvider, subject } from '../api/shared.ts';
 import type { AuthenticationConfig, IdentityProvider } from '../authentication/identity-providers.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleConfig } from '../authorization/config.ts';
+import type { Architectures } from './architectures.ts';
 import { SettingsError } from './settings-error.ts';
 
 const provider = Type.Object({
@@ -105,6 +106,26 @@ export function readAuthorizationConfig(file: string): AuthorizationSettings {
   };
   const duration = clusterAdmin?.activeDuration;
   return duration === undefined ? { config } : { config, activeMs: durationOf(file, duration) };
+}
+
+const architecture = Type.Object({
+  version: Type.Unsafe<'v1' | 'v2'>({ type: 'string', enum: ['v1', 'v2'] }),
+  allowOverride: Type.Optional(Type.Boolean()),
+});
+const architectureFile = Type.Object({
+  architecture: Type.Object({
+    apiServer: Type.Optional(architecture),
+    landscaper: Type.Optional(architecture),
+  }),
+});
+
+/** Reads for which architecture components are made. */
+export function readArchitectureConfig(file: string): Architectures {
+  const { apiServer, landscaper } = read(file, architectureFile).architecture;
+  return {
+    ...(apiServer ? { APIServer: { allowOverride: false, ...apiServer } } : {}),
+    ...(landscaper ? { Landscaper: { allowOverride: false, ...landscaper } } : {}),
+  };
 }
 
 const gardenerFile = Type.Object({

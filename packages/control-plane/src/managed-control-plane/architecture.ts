@@ -1,18 +1,8 @@
 import type { DeepReadonly, KubeObject } from '@slipway/kube';
 
 import type { ComponentType } from '../component/component-type.ts';
+import type { ArchitectureChoice, Architectures, ArchitectureVersion } from '../config/architectures.ts';
 import { names } from '../names.ts';
-
-export type ArchitectureVersion = 'v1' | 'v2';
-
-/** Which architecture a component is made for, and whether a ManagedControlPlane may choose another. */
-export interface ArchitectureChoice {
-  readonly version: ArchitectureVersion;
-  readonly allowOverride: boolean;
-}
-
-/** Only these two know a second architecture. */
-export type Architectures = Readonly<Partial<Record<'APIServer' | 'Landscaper', ArchitectureChoice>>>;
 
 const onlyFirst: ArchitectureChoice = { version: 'v1', allowOverride: false };
 

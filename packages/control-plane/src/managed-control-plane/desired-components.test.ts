@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { InternalConfiguration } from '../api/internal-configuration.ts';
 import type { ManagedControlPlane } from '../api/managed-control-plane.ts';
 import { componentTypes, type ComponentType } from '../component/component-type.ts';
-import type { Architectures } from './architecture.ts';
+import type { Architectures } from '../config/architectures.ts';
 import { desiredComponents } from './desired-components.ts';
 
 type Spec = NonNullable<ManagedControlPlane['spec']>;

@@ -5,7 +5,8 @@ import { type CreatedFrom, createdFromLabels } from '../component/created-from-g
 import { names, operations } from '../names.ts';
 import type { FieldError, ProjectionInput } from './projection.ts';
 import { projections } from './projections.ts';
-import { architectureOf, type Architectures } from './architecture.ts';
+import type { Architectures } from '../config/architectures.ts';
+import { architectureOf } from './architecture.ts';
 
 export interface DesiredInput extends ProjectionInput {
   readonly createdFrom: CreatedFrom;
