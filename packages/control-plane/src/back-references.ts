@@ -6,3 +6,8 @@ import { names } from './names.ts';
 export function backReferences({ namespace = '', name }: ObjectKey): Record<string, string> {
   return { [names.mcpNameLabel]: name, [names.mcpNamespaceLabel]: namespace };
 }
+
+/** The same on objects of the second architecture, which has control planes of its own under the other labels. */
+export function secondArchitectureReferences({ namespace = '', name }: ObjectKey): Record<string, string> {
+  return { 'v1.openmcp.cloud/mcp-name': name, 'v1.openmcp.cloud/mcp-namespace': namespace };
+}

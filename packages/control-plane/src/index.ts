@@ -11,7 +11,7 @@ export {
   type ComponentOutcome,
   type Readiness,
 } from './component/define-component.ts';
-export { ComponentError, ContractViolation } from './component/component-error.ts';
+export { ComponentError, ContractViolation, withReason } from './component/component-error.ts';
 export {
   componentKinds,
   type ComponentType,
@@ -26,3 +26,4 @@ export { patchAnnotation } from './component/patch-annotation.ts';
 export { defaultComponentControllerPredicates } from './component/predicates.ts';
 export { isComponentReady, isDependencyReady } from './component/readiness.ts';
 export { controlPlaneOperator } from './operator.ts';
+export { type ControlPlaneReason, type OwnReason, ownReason, type Reason } from './reasons.ts';

@@ -50,6 +50,10 @@ const table = defineReasons({
       meaning: 'The identity providers could not be set up.',
       action: 'Read the message and correct spec.authentication.',
     },
+    ManagingAuthorizationResourcesProblem: {
+      meaning: 'Roles or bindings on the control plane could not be set up.',
+      action: 'Read the message; an object on the control plane may be in the way.',
+    },
     WaitingForLaaS: {
       meaning: 'The Landscaper service has not finished.',
       action: 'Read the message; wait, or ask whoever runs the service.',
@@ -110,3 +114,17 @@ const table = defineReasons({
 export const reasons = table.explanations;
 
 export type ControlPlaneReason = ReasonOf<typeof table.rows, 'ManagedControlPlane'>;
+
+declare const own: unique symbol;
+
+/** A reason of a component that is not ours, made by {@link ownReason}. */
+export type OwnReason = string & { readonly [own]: true };
+
+/** What a condition may give as its reason. */
+export type Reason = ControlPlaneReason | OwnReason;
+
+/** A reason of somebody's own component. The contract wants a CamelCase word, which programs can evaluate. */
+export function ownReason(word: string): OwnReason {
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(word)) throw new TypeError(`'${word}' is no reason: give one CamelCase word`);
+  return word as OwnReason;
+}

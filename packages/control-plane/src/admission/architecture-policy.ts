@@ -6,7 +6,7 @@ import { names } from '../names.ts';
 const name = 'mcp-architecture-immutability';
 const labels = {
   [names.managedByLabel]: 'ManagedControlPlaneOperator',
-  [names.purposeLabel]: 'ArchitectureImmutability',
+  [names.purposeLabel]: 'architecture-immutability',
 };
 const label = `'${names.architectureLabel}'`;
 const versionOf = (object: string): string => `${object}.metadata.labels[${label}]`;

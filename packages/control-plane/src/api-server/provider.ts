@@ -2,12 +2,13 @@ import type { AdminAccess } from './admin-access.ts';
 import type { APIServer } from '../api/components.ts';
 import type { ComponentCondition } from '../component/component-resource.ts';
 import type { ComponentContext } from '../component/define-component.ts';
+import type { Reason } from '../reasons.ts';
 
 /** What a provider came to. */
 export type ProvidedApiServer =
   | {
       readonly ready: false;
-      readonly reason: string;
+      readonly reason: Reason;
       readonly message: string;
       readonly requeueAfterMs?: number;
       readonly conditions?: readonly ComponentCondition[];
@@ -36,7 +37,7 @@ export interface ApiServerProvider {
   /** Takes it away. What it answers is what the deletion waits for. */
   remove(context: ComponentContext<'APIServer'>): Promise<
     | {
-        reason: string;
+        reason: Reason;
         message: string;
         requeueAfterMs?: number;
         conditions?: readonly ComponentCondition[];

@@ -1,5 +1,5 @@
 import { readAdminKubeconfig } from './access-secret.ts';
-import { ComponentError } from '../component/component-error.ts';
+import { ComponentError, withReason } from '../component/component-error.ts';
 import type { ComponentType } from '../component/component-type.ts';
 import type { ComponentContext } from '../component/define-component.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
@@ -9,7 +9,8 @@ export async function targetOf<T extends ComponentType>(
   context: ComponentContext<T>,
   connect: ConnectTarget,
 ): Promise<Target> {
-  return await connect(await adminKubeconfigOf(context));
+  const kubeconfig = await adminKubeconfigOf(context);
+  return await withReason('DependencyStatusInvalid', () => connect(kubeconfig));
 }
 
 /** The admin kubeconfig of that control plane, for whoever it is handed over to. Internal from here on. */

@@ -4,6 +4,7 @@ import type { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { targetOf } from '../api-server/target-of.ts';
 import { applyOnce } from '../apply-once.ts';
+import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
@@ -18,6 +19,7 @@ export interface AuthorizationOptions {
   readonly namespacePollMs?: number;
 }
 
+const problem = 'ManagingAuthorizationResourcesProblem';
 const roleNames = ['admin', 'view'] as const satisfies readonly RoleName[];
 
 /** The component that says who may do what on a control plane. */
@@ -26,42 +28,55 @@ export function authorizationComponent(options: AuthorizationOptions): Component
   return {
     type: 'Authorization',
     dependsOn: ['APIServer'],
+    // Its deletion waits for that of the ClusterAdmin.
+    watches: [{ kind: ClusterAdmin, map: ({ key }) => [key] }],
     async apply(context) {
       const target = await targetOf(context, options.connect);
-      const namespaces = await userNamespaces(target.client, config.protectedNamespaces);
-      for (const role of clusterRoles(config, namespaces)) await applyOnce(target.client, ClusterRole, role);
-      for (const role of roleNames) {
-        const subjects = subjectsOf(role, context.component.spec, config);
-        await applyOnce(target.client, ClusterRoleBinding, clusterRoleBinding(role, subjects));
-        for (const namespace of namespaces) {
-          await applyOnce(target.client, RoleBinding, roleBinding(role, namespace, subjects));
-        }
-      }
-      await dropBindings(target, new Set(namespaces));
-      return { status: { userNamespaces: namespaces }, requeueAfterMs: options.namespacePollMs ?? 10_000 };
+      return await withReason(problem, async () => {
+        const namespaces = await writeRoles(target, context.component.spec, config);
+        return { status: { userNamespaces: namespaces }, requeueAfterMs: options.namespacePollMs ?? 10_000 };
+      });
     },
     isReady: () => ({ ready: true }),
     async remove(context) {
       const admin = await context.client.get(ClusterAdmin, context.key);
       if (admin !== undefined) {
         await context.client.delete(ClusterAdmin, context.key);
-        return {
-          waiting: {
-            reason: 'DeletionWaitingForDependingComponents',
-            message: 'Deletion is waiting for the ClusterAdmin to be removed',
-          },
-        };
+        const message = 'Deletion is waiting for the ClusterAdmin to be removed';
+        return { waiting: { reason: 'DeletionWaitingForDependingComponents', message } };
       }
       const target = await targetOf(context, options.connect);
-      await dropBindings(target, new Set());
-      for (const kind of [ClusterRoleBinding, ClusterRole]) {
-        for await (const present of target.client.list(kind, { labelSelector: managedBy })) {
-          await target.client.delete(kind, { name: present.metadata.name! });
-        }
-      }
+      await withReason(problem, async () => await dropRoles(target));
       return undefined;
     },
   };
+}
+
+/** Roles, and bindings in all namespaces of users, which it answers. */
+async function writeRoles(
+  target: Target,
+  spec: DeepReadonly<Authorization['spec']>,
+  config: AuthorizationConfig,
+): Promise<string[]> {
+  const { client } = target;
+  const namespaces = await userNamespaces(client, config.protectedNamespaces);
+  for (const role of clusterRoles(config, namespaces)) await applyOnce(client, ClusterRole, role);
+  for (const role of roleNames) {
+    const subjects = subjectsOf(role, spec, config);
+    await applyOnce(client, ClusterRoleBinding, clusterRoleBinding(role, subjects));
+    for (const namespace of namespaces) await applyOnce(client, RoleBinding, roleBinding(role, namespace, subjects));
+  }
+  await dropBindings(target, new Set(namespaces));
+  return namespaces;
+}
+
+async function dropRoles(target: Target): Promise<void> {
+  await dropBindings(target, new Set());
+  for (const kind of [ClusterRoleBinding, ClusterRole]) {
+    for await (const present of target.client.list(kind, { labelSelector: managedBy })) {
+      await target.client.delete(kind, { name: present.metadata.name! });
+    }
+  }
 }
 
 function subjectsOf(role: RoleName, spec: DeepReadonly<Authorization['spec']>, config: AuthorizationConfig): Subject[] {

@@ -64,7 +64,7 @@ export async function removeControlPlane(context: ComponentContext<'CloudOrchest
   const key = controlPlaneKey(context);
   await core.delete(ControlPlane, key);
   if ((await core.get(ControlPlane, key)) === undefined) return undefined;
-  const waiting = { reason: 'ComponentIsInDeletion', message: 'Waiting for the ControlPlane to be deleted.' };
+  const waiting = { reason: 'ComponentIsInDeletion', message: 'Waiting for the ControlPlane to be deleted.' } as const;
   return { waiting, requeueAfterMs: deletionPollMs };
 }
 

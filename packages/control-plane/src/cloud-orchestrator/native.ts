@@ -57,7 +57,8 @@ export async function uninstallParts(context: ComponentContext<'CloudOrchestrato
     if (left) waiting.push(`${part}: ${left}`);
   }
   if (waiting.length === 0) return undefined;
-  return { waiting: { reason: 'ComponentIsInDeletion', message: waiting.join('; ') }, requeueAfterMs: pollMs };
+  const left = { reason: 'ComponentIsInDeletion', message: waiting.join('; ') } as const;
+  return { waiting: left, requeueAfterMs: pollMs };
 }
 
 async function installPart(

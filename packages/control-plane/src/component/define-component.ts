@@ -27,6 +27,7 @@ import {
 } from '@slipway/runtime';
 
 import { names, operations } from '../names.ts';
+import type { Reason } from '../reasons.ts';
 import { ComponentError, ContractViolation } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
 import { type componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
@@ -84,7 +85,7 @@ export interface ComponentOutcome<T extends ComponentType> {
 /** How a component is, or why it is not ready yet. */
 export type Readiness =
   | { readonly ready: true; readonly message?: string }
-  | { readonly ready: false; readonly reason: string; readonly message: string };
+  | { readonly ready: false; readonly reason: Reason; readonly message: string };
 
 export interface ComponentDefinition<T extends ComponentType> {
   readonly type: T;
@@ -101,7 +102,7 @@ export interface ComponentDefinition<T extends ComponentType> {
   /** Takes everything away. A readiness that is not ready says what the deletion waits for. */
   remove(
     context: ComponentContext<T>,
-  ): Promise<(ComponentOutcome<T> & { readonly waiting?: { reason: string; message: string } }) | void>;
+  ): Promise<(ComponentOutcome<T> & { readonly waiting?: { reason: Reason; message: string } }) | void>;
   readonly watches?: readonly Watch[];
   readonly reads?: readonly Read[];
   readonly sources?: readonly EventSource[];
@@ -148,7 +149,7 @@ interface Pass<T extends ComponentType> {
 interface Verdict {
   readonly conditions: readonly ComponentCondition[];
   readonly fields?: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
+  readonly reason?: Reason;
   readonly message?: string;
   readonly requeue?: Requeue;
   /** The resource is on its way out; there is no status to write. */
@@ -373,9 +374,4 @@ export function readyAsFound<T extends ComponentType>(
   { readiness = { ready: true } }: ComponentOutcome<T>,
 ): Readiness {
   return readiness;
-}
-
-/** A failure with a reason for the condition. Convenience for authors. */
-export function componentError(reason: string, message: string, cause?: unknown): ComponentError {
-  return new ComponentError(reason, message, { cause });
 }

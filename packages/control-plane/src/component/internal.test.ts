@@ -33,8 +33,8 @@ test('a piece of a kubeconfig in an error is taken out, the address of the serve
 test('an error keeps its reason and loses what is internal, also what hides in its cause', () => {
   const texts = new InternalTexts();
   new Internal('canary-token', texts);
-  expect(texts.clean(new ComponentError('Broken', 'canary-token was refused'))).toMatchObject({
-    reason: 'Broken',
+  expect(texts.clean(new ComponentError('InternalError', 'canary-token was refused'))).toMatchObject({
+    reason: 'InternalError',
     message: '*** was refused',
   });
   const cleaned = texts.clean(new Error('refused', { cause: new Error('canary-token') })) as Error;

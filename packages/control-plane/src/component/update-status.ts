@@ -1,5 +1,6 @@
 import { type Client, createMergePatch, isNotFound, type Kind } from '@slipway/kube';
 
+import type { Reason } from '../reasons.ts';
 import { ComponentError } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
 import { type ComponentType, externalStatusOf } from './component-type.ts';
@@ -14,7 +15,7 @@ export interface StatusResult {
   /** What went wrong. */
   readonly error?: unknown;
   /** Of the reconciliation condition, when there is something to say besides the error. */
-  readonly reason?: string;
+  readonly reason?: Reason;
   readonly message?: string;
   readonly conditions: readonly ComponentCondition[];
   /** The component's own fields; those it leaves out stay, `undefined` removes one. */
@@ -97,11 +98,11 @@ function labelError(component: ReadonlyComponent): unknown {
   }
 }
 
-function failedReason(errors: readonly unknown[]): string | undefined {
+function failedReason(errors: readonly unknown[]): Reason | undefined {
   return errors.length > 0 ? 'ReconciliationError' : undefined;
 }
 
-function reasonOf(error: unknown): string | undefined {
+function reasonOf(error: unknown): Reason | undefined {
   return error instanceof ComponentError ? error.reason : undefined;
 }
 

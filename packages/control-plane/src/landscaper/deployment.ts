@@ -60,7 +60,8 @@ export async function removeDeployment(context: ComponentContext<'Landscaper'>, 
   if (present === undefined) return { status: { landscaperDeployment: undefined } };
   await core.delete(LandscaperDeployment, where, { preconditions: { uid: present.metadata.uid } });
   if ((await core.get(LandscaperDeployment, where)) === undefined) return undefined;
-  return { waiting: { reason: 'WaitingForLaaS', message: stateText(present) }, requeueAfterMs: pollMs };
+  const waiting = { reason: 'WaitingForLaaS', message: stateText(present) } as const;
+  return { waiting, requeueAfterMs: pollMs };
 }
 
 /** Where it is: as remembered, as found by its labels, or where it will be made. */

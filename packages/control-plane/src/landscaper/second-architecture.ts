@@ -1,7 +1,7 @@
 import { type KubeObject, type ObjectOf, seconds } from '@slipway/kube';
 
 import { applyOnce } from '../apply-once.ts';
-import { backReferences } from '../back-references.ts';
+import { secondArchitectureReferences } from '../back-references.ts';
 import type { ComponentCondition } from '../component/component-resource.ts';
 import type { ComponentContext, ComponentOutcome } from '../component/define-component.ts';
 import { LandscaperV2 } from './kinds.ts';
@@ -18,7 +18,7 @@ export async function applyLandscaperV2(
   const { object } = await applyOnce(context.client, LandscaperV2, {
     apiVersion: LandscaperV2.apiVersion,
     kind: LandscaperV2.kind,
-    metadata: { ...context.key, labels: backReferences(context.key) },
+    metadata: { ...context.key, labels: secondArchitectureReferences(context.key) },
     spec: { version },
   } as KubeObject);
   const { metadata, status } = object as ObjectOf<typeof LandscaperV2>;
@@ -36,7 +36,7 @@ export async function applyLandscaperV2(
 export async function removeLandscaperV2(context: ComponentContext<'Landscaper'>) {
   await context.client.delete(LandscaperV2, context.key);
   if ((await context.client.get(LandscaperV2, context.key)) === undefined) return undefined;
-  const waiting = { reason: 'WaitingForLaaS', message: 'Waiting for the Landscaper to be deleted.' };
+  const waiting = { reason: 'WaitingForLaaS', message: 'Waiting for the Landscaper to be deleted.' } as const;
   const condition = { type: 'LandscaperV2ResourceDeleted', status: 'False', ...waiting } as const;
   return { waiting, conditions: [condition], requeueAfterMs: pollMs };
 }

@@ -111,13 +111,12 @@ export function clusterRequestProvider({
     async remove(context) {
       const client = await platform(context as never);
       const key = platformKey(context);
-      for (const [kind, type] of [
-        [AccessRequest, 'AccessRequestDeleted'],
-        [ClusterRequest, 'ClusterRequestDeleted'],
+      for (const [kind, type, reason] of [
+        [AccessRequest, 'AccessRequestDeleted', 'AccessRequestNotDeleted'],
+        [ClusterRequest, 'ClusterRequestDeleted', 'ClusterRequestNotDeleted'],
       ] as const) {
         await client.delete(kind, key);
         if ((await client.get(kind, key)) === undefined) continue;
-        const reason = type.replace('Deleted', 'NotDeleted');
         const message = `Waiting for the ${kind.kind} to be deleted.`;
         return { reason, message, conditions: [{ type, status: 'False', reason, message }], requeueAfterMs: pollMs };
       }
