@@ -64,8 +64,9 @@ function deploymentFor(site: Website): Deployment {
   };
 }
 
-if (import.meta.main) {
-  await using manager = await startManager({
+// Node 22 does not know yet which module is the main one.
+if (import.meta.main ?? process.argv[1] === import.meta.filename) {
+  const manager = await startManager({
     controllers: [websites],
     leaderElection: true,
     health: { port: Number(process.env['HEALTH_PORT'] ?? 8081) },

@@ -7,6 +7,7 @@ import { keptAdminToken, tokenOfAdmin } from './auth/admin-token.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { loadCel } from './cel/late-cel.ts';
+import { Cleanup } from './cleanup.ts';
 import { guardedClock, systemClock, type Clock } from './clock.ts';
 import { createPki } from './cluster-pki.ts';
 import {
@@ -135,7 +136,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const random = options.random ?? systemRandom;
   const manifests = await readManifests([...(options.crds ?? []), ...(options.manifests ?? [])]);
   // Whatever fails from here on, a data directory is free again and no controller goes on.
-  await using starting = new AsyncDisposableStack();
+  await using starting = new Cleanup();
   const registry = builtinRegistry();
   const kept = options.dataDir ? await openDataDir(options.dataDir, options.durability ?? 'process') : undefined;
   const store = new Store({
@@ -228,7 +229,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   });
   const started = starting.move();
   let stopping: Promise<void> | undefined;
-  const stop = () => (stopping ??= started.disposeAsync());
+  const stop = () => (stopping ??= started[Symbol.asyncDispose]());
   return {
     url,
     transport,

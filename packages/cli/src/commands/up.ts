@@ -53,11 +53,17 @@ async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, 
     if (given.interactive) for (const part of fold(line, given.columns())) view.log(part);
     else given.out(`${line}\n`);
   };
-  await using surroundings = new AsyncDisposableStack();
+  const surroundings: AsyncDisposable[] = [];
+  await using _surroundings = {
+    async [Symbol.asyncDispose]() {
+      for (const example of surroundings.reverse()) await example[Symbol.asyncDispose]();
+    },
+  };
   const startExample = async (operator: OperatorDescription) => {
     const folder = flags.data === undefined ? {} : { folder: join(flags.data, 'examples', operator.name) };
     const example = await operator.startExample?.({ clock: given.clock, random: given.random, say, ...folder });
-    return example && surroundings.use(example);
+    if (example) surroundings.push(example);
+    return example;
   };
   const { operators, controllers, examples } = await ableToRun(given, choice, startExample);
   const embedded = await startEmbedded(given, flags, say);

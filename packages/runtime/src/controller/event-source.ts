@@ -66,12 +66,15 @@ export function timerSource(options: TimerSourceOptions): EventSource {
       function tick(): void {
         if (stopped) return;
         timer = context.clock.schedule(everyMs, tick);
-        Promise.try(() => keys(context)).then(
-          (found) => {
-            if (!stopped) for (const key of found) emit(key);
-          },
-          (error: unknown) => context.log.error('event source failed', { source: name, error }),
-        );
+        void round();
+      }
+      async function round(): Promise<void> {
+        try {
+          const found = await keys(context);
+          if (!stopped) for (const key of found) emit(key);
+        } catch (error) {
+          context.log.error('event source failed', { source: name, error });
+        }
       }
       return () => {
         stopped = true;
