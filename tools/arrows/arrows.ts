@@ -13,9 +13,10 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   'control-plane': ['kube', 'runtime', 'manifests'],
   'app-platform': ['kube', 'runtime', 'manifests', 'charts', 'sops'],
   apiserver: [],
-  testing: ['apiserver', 'kube', 'runtime', 'reference-cluster'],
+  testing: ['apiserver', 'kube', 'runtime'],
   // It finds the operators and names none.
   cli: ['kube', 'runtime', 'manifests', 'apiserver'],
+  slipway: ['cli'],
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */

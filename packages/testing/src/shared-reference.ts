@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, isNotFound, undiciTransport, type Client, type Kind, type Transport } from '@slipway/kube';
-import type { ProcessNodeOptions, ReferenceCluster } from '@slipway/reference-cluster';
+
+import { referenceTool, type ProcessNodeOptions, type ReferenceCluster } from './reference-tool.ts';
 
 /** Which controllers a reference cluster runs. */
 export type ControllerSet = 'none' | 'core' | 'workloads';
@@ -23,7 +24,7 @@ export class SharedReference {
 
   /** One of its own, for a test that cannot share. */
   static async start(controllers: ControllerSet, processNode?: ProcessNodeOptions): Promise<SharedReference> {
-    const { startReferenceCluster } = await import('@slipway/reference-cluster');
+    const { startReferenceCluster } = await referenceTool();
     // Stopped with the process: the cluster ends its processes when ours exits.
     const cluster = await startReferenceCluster({
       controllers: controllers !== 'none',

@@ -21,8 +21,7 @@ import {
   type ManagerOptions,
 } from '@slipway/runtime';
 
-import type { ProcessNodeOptions } from '@slipway/reference-cluster';
-
+import type { ProcessNodeOptions } from './reference-tool.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface TestClusterOptions {
