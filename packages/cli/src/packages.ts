@@ -18,7 +18,7 @@ export interface SlipwayPackage {
     readonly exported: string;
   };
   readonly commands: readonly CommandModule[];
-  /** Folders with files it reads at run time, which lie beside its `src`. */
+  /** Folders with files it reads at run time, which lie beside its modules. */
   readonly folders: readonly string[];
 }
 
@@ -32,6 +32,8 @@ export interface CommandModule {
 
 interface PackageManifest {
   readonly name: string;
+  /** `.` is the main module: the source here, the built file in what is published. */
+  readonly exports?: Readonly<Record<string, string>>;
   readonly slipway?: {
     readonly operator?: string;
     /** Folders with files it reads at run time. Default: `manifests`. */
@@ -53,14 +55,16 @@ export async function findPackages(packages = besideThis): Promise<SlipwayPackag
     const folder = join(packages, entry);
     const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    const { name, slipway } = JSON.parse(text) as PackageManifest;
+    const { name, exports, slipway } = JSON.parse(text) as PackageManifest;
     if (slipway === undefined) continue;
     const { operator, commands = {}, folders = ['manifests'] } = slipway;
     found.push({
       name,
       folder,
       folders,
-      ...(operator === undefined ? {} : { operator: { module: join(folder, 'src', 'index.ts'), exported: operator } }),
+      ...(operator === undefined
+        ? {}
+        : { operator: { module: join(folder, exports?.['.'] ?? 'index.js'), exported: operator } }),
       commands: Object.entries(commands).map(([called, { summary, module }]) => ({
         name: called,
         summary,

@@ -12,6 +12,7 @@ const kube = pathToFileURL(join(import.meta.dirname, '..', '..', 'kube', 'src', 
 /** A package that brings a command with a subcommand, and an operator; `heavy` cannot even be read. */
 const manifest = {
   name: '@example/harbour',
+  exports: { '.': './src/index.ts' },
   slipway: {
     operator: 'harbourOperator',
     commands: {

@@ -1,0 +1,1 @@
+export function nodeProblem(found: string, range: string): string | undefined;

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+'use strict';
+
+const { engines } = require('./package.json');
+const { nodeProblem } = require('./node-problem.cjs');
+
+const problem = nodeProblem(process.versions.node, engines.node);
+if (problem === undefined) {
+  void import('@slipway/cli/main');
+} else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+}
