@@ -4,6 +4,7 @@ export * from './certificates/serving-certificates.ts';
 export * from './certificates/serving-plan.ts';
 export * from './controller/controller.ts';
 export * from './controller/event-source.ts';
+export { permissionsOf } from './controller/permissions.ts';
 export * from './controller/predicates.ts';
 export * from './controller/result.ts';
 export * from './events/event-recorder.ts';

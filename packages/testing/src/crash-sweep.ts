@@ -23,7 +23,7 @@ export async function sweepCrashes(scenario: Scenario, options: SweepOptions = {
       const run = await crashOnce(scenario, options, { index, phase });
       if (run.disturbedAt === undefined) continue;
       points += 1;
-      compareEnds(scenario, calm.snapshot, run.snapshot, `killed ${phase} ${run.disturbedAt} (request ${index})`);
+      compareEnds(scenario, calm.played, run.played, `killed ${phase} ${run.disturbedAt} (request ${index})`);
     }
   }
   return { scenario: scenario.name, points, requests: calm.requests };
@@ -33,7 +33,7 @@ async function crashOnce(scenario: Scenario, options: SweepOptions, point: Crash
   const counts = options.at === 'all' ? () => true : isWrite;
   let requests = 0;
   let disturbedAt: string | undefined;
-  const snapshot = await playScenario(scenario, {
+  const played = await playScenario(scenario, {
     describe: () =>
       point && disturbedAt ? `killed ${point.phase} ${disturbedAt} (request ${point.index})` : 'undisturbed',
     wrap: (transport, restart) =>
@@ -50,5 +50,5 @@ async function crashOnce(scenario: Scenario, options: SweepOptions, point: Crash
         restart,
       ),
   });
-  return { requests, disturbedAt, snapshot };
+  return { requests, disturbedAt, played };
 }

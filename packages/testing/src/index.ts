@@ -2,6 +2,7 @@ export * from './crash-sweep.ts';
 export * from './fault-sweep.ts';
 export * from './killable-transport.ts';
 export { watchOwnerReferences } from './owner-watch.ts';
+export { PermissionRecorder, type PermissionDifference } from './permission-recorder.ts';
 export type { ProcessImage, ProcessNodeOptions } from './reference-tool.ts';
 export * from './scenario.ts';
 export { SeededRandom } from './seeded-random.ts';

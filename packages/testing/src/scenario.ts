@@ -1,6 +1,7 @@
 import type { Transport } from '@slipway/kube';
-import type { Controller } from '@slipway/runtime';
+import type { Controller, LogEntry } from '@slipway/runtime';
 
+import { logText } from './log-text.ts';
 import type { TestCluster, TestManager } from './test-cluster.ts';
 import { WriteCount, type WriteBound } from './write-count.ts';
 
@@ -55,13 +56,20 @@ export interface Disturbance {
   wrap(transport: Transport, restart: () => void): Transport;
 }
 
+/** How a run of a scenario ended. */
+export interface PlayedScenario {
+  readonly snapshot: unknown;
+  /** What the operator logged, all its processes one after another. */
+  readonly logs: readonly LogEntry[];
+}
+
 const limitMs = 7_200_000;
 
 /**
- * Plays a scenario to its end and returns the snapshot. At its end, and if asked after every step, nothing changes for a
- * while: the operator must write no object more often than a few times then.
+ * Plays a scenario to its end. At its end, and if asked after every step, nothing changes for a while: the operator must write
+ * no object more often than a few times then. The error of a run that fails has the operator's last log lines.
  */
-export async function playScenario(scenario: Scenario, disturbance: Disturbance): Promise<unknown> {
+export async function playScenario(scenario: Scenario, disturbance: Disturbance): Promise<PlayedScenario> {
   await using cluster = await scenario.cluster();
   const watch = scenario.watch?.(cluster);
   const writes = new WriteCount();
@@ -70,6 +78,8 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     if (cluster.type === 'embedded') await writes.quiet(cluster, `after ${step.name}`, scenario.writes);
   };
   let running: TestManager | undefined;
+  const processes: TestManager[] = [];
+  const logs = () => processes.flatMap((process) => process.logs);
   let restarting: Promise<void> | undefined;
 
   const start = async (): Promise<void> => {
@@ -77,6 +87,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
       restarting ??= restart();
     });
     running = await cluster.run(scenario.controllers(), { cluster: { transport }, gracefulStopMs: 0 });
+    processes.push(running);
   };
   const restart = async (): Promise<void> => {
     await running?.stop();
@@ -100,12 +111,10 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     }
     await staysQuiet(scenario.steps.at(-1)!);
     watch?.verify();
-    return await scenario.snapshot(cluster);
+    return { snapshot: await scenario.snapshot(cluster), logs: logs() };
   } catch (error) {
-    throw new Error(
-      `${scenario.name}, ${disturbance.describe()}: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`${scenario.name}, ${disturbance.describe()}: ${message}${logText(logs())}`, { cause: error });
   } finally {
     if (running !== undefined) await driven(cluster, 'the operator stops', running.stop());
   }
@@ -119,10 +128,10 @@ async function driven(cluster: TestCluster, what: string, work: Promise<void>): 
   await finished;
 }
 
-/** Throws when two runs of a scenario ended differently, with the first difference. */
-export function compareEnds(scenario: Scenario, calm: unknown, disturbed: unknown, how: string): void {
-  const difference = firstDifference(calm, disturbed, '');
-  if (difference) throw new Error(`${scenario.name}: ${how}, the end differs: ${difference}`);
+/** Throws when two runs of a scenario ended differently, with the first difference and what the operator logged last. */
+export function compareEnds(scenario: Scenario, calm: PlayedScenario, disturbed: PlayedScenario, how: string): void {
+  const difference = firstDifference(calm.snapshot, disturbed.snapshot, '');
+  if (difference) throw new Error(`${scenario.name}: ${how}, the end differs: ${difference}${logText(disturbed.logs)}`);
 }
 
 function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
