@@ -7,7 +7,12 @@ import { findOperators, installObjects } from '@slipway/cli';
 import type { KubeObject } from '@slipway/kube';
 import { parseManifests, refOf, refText } from '@slipway/manifests';
 import { operandOperator } from '@slipway/operand';
-import { ensureReferenceBinaries, startReferenceCluster, type ReferenceCluster } from '@slipway/reference-cluster';
+import {
+  ensureReferenceBinaries,
+  freePorts,
+  startReferenceCluster,
+  type ReferenceCluster,
+} from '@slipway/reference-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { bundle } from './bundle.ts';
@@ -197,8 +202,15 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
 
     beforeAll(async () => {
       await bench.helm('install', 'slipway', chart, '-n', namespace, '--create-namespace', '--set', 'crds.keep=false');
-      for (const { name, exampleFlags = {} } of operators) {
+      // What has no example waits for what only its user can give; its pod says so.
+      for (const { name, exampleFlags = {}, webhooks = [] } of operators.filter(
+        ({ examples }) => examples.length > 0,
+      )) {
         const settings = Object.entries(exampleFlags).map(([flag, value]) => `--${name}-${flag}=${value}`);
+        if (webhooks.length > 0) {
+          const [port] = await freePorts(1);
+          settings.push(`--webhook-port=${port}`, `--webhook-url=https://127.0.0.1:${port}`);
+        }
         const manager = bench.start(
           process.execPath,
           [bench.slipwayFile, 'run', name, '--leader-elect', '--health-port=0', '--metrics-port=0', ...settings],

@@ -5,6 +5,7 @@ export {
   type ReferenceBinaries,
 } from './build.ts';
 export type { ComponentName } from './components.ts';
+export { freePorts } from './free-ports.ts';
 export type { ImageTable, ProcessImage } from './process-node/images.ts';
 export { processNodeProblem } from './process-node/pod-network.ts';
 export {

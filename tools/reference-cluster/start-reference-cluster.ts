@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from './free-ports.ts';
 import { AdminClient } from './admin-client.ts';
 import { ensureReferenceBinaries, type NoReferenceBinaries, type ReferenceBinaries } from './build.ts';
 import { createCertificateAuthority, createServiceAccountKeys } from './certificates.ts';
@@ -332,20 +332,4 @@ async function containerLogs(dir: string): Promise<{ name: string; logFile: stri
 async function joinedLogs(children: readonly Pick<Child, 'name' | 'logFile'>[], lines?: number): Promise<string> {
   const tails = await Promise.all(children.map(async (child) => `--- ${child.name}\n${await tailOfLog(child, lines)}`));
   return tails.join('\n');
-}
-
-/** Ports that are free now; held together until all are known, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject).listen(0, '127.0.0.1', resolve);
-      });
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

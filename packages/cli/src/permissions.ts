@@ -1,4 +1,4 @@
-import type { KubeObject, PolicyRule } from '@slipway/kube';
+import type { Kind, KubeObject, PolicyRule } from '@slipway/kube';
 import { metricsAccessRules, type OperatorDescription } from '@slipway/runtime';
 
 /** What every manager needs in its own namespace, whichever operator it runs: the lease it leads by. */
@@ -33,6 +33,15 @@ export function managerRules(operator: OperatorDescription): { namespace: Policy
     namespace: [...leaseRules, ...(serves ? certificateRules : [])],
     cluster: [...eventRules, ...(serves ? registrationRules : [])],
   };
+}
+
+/** Whether rules allow a verb on a kind. */
+export function allows(rules: readonly PolicyRule[], verb: string, kind: Kind): boolean {
+  const has = (values: readonly string[] = [], wanted: string) => values.includes('*') || values.includes(wanted);
+  return rules.some(
+    ({ apiGroups, resources, verbs, resourceNames = [] }) =>
+      has(apiGroups, kind.group) && has(resources, kind.plural) && has(verbs, verb) && resourceNames.length === 0,
+  );
 }
 
 export interface RbacOptions {

@@ -107,6 +107,18 @@ test('run without the permissions names the missing ones and how to grant them',
   expect(err).toContain('slipway rbac operand | kubectl apply -f -');
 });
 
+test('run does not ask for rights on a kind the operator only brings', async () => {
+  await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+  const { kinds, permissions } = operandOperator;
+  const own = permissions.filter(
+    ({ apiGroups = [] }) => !apiGroups.includes(kinds[0]!.group) && !apiGroups.includes('*'),
+  );
+  const silent = { ...operandOperator, permissions: own, controllers: () => [] };
+  const running = new Call(['run', '--kubeconfig', await stranger(cluster)], { operators: [silent] });
+  await running.says(/"msg":"ready"/);
+  expect(await running.stop()).toBe(0);
+});
+
 describe('run', () => {
   test('an operator that cannot do its work ends the process when it is the only one, and is logged beside others', async () => {
     await using cluster = await servedCluster();

@@ -64,6 +64,11 @@ const impersonating: readonly PolicyRule[] = [
     ],
     verbs: ['get', 'list', 'watch'],
   },
+  {
+    apiGroups: ['rbac.authorization.k8s.io'],
+    resources: ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+    verbs: ['get', 'list', 'watch'],
+  },
 ];
 
 function settingsFrom({ flags: given }: OperatorSettings): AccountSettings {

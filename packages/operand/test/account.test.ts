@@ -96,7 +96,11 @@ describe('an Operand with a ServiceAccount', () => {
     expect(message).toContain('allow it with a role');
     expect(await client.get(ServiceAccount, { namespace: 'tenant', name: 's' })).toBeUndefined();
     for (const object of role('accounts', ['serviceaccounts'], all)) await client.create(object);
-    await readyOperand(cluster, 'shop');
+    await cluster.eventually(
+      'the right that is given wakes the Operand',
+      async () => isConditionTrue(await client.get(Operand, { name: 'shop' }), 'Ready'),
+      { withinMs: 10_000 },
+    );
   });
 
   test('cannot reach what only the operator may: another namespace, another Operand, a source', async () => {

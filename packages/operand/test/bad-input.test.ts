@@ -228,6 +228,7 @@ describe('permissions that are missing', () => {
     { apiGroups: [''], resources: ['configmaps', 'namespaces'], verbs: ['*'] },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['*'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
   ];
 
   const role = (allowed: object[]): KubeObject => ({

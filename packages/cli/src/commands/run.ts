@@ -8,6 +8,7 @@ import {
 } from '@slipway/runtime';
 
 import { controllersOf } from '../operators.ts';
+import { allows } from '../permissions.ts';
 import { managerName, webhookAddress, webhooksAt, webhooksOf } from '../webhooks.ts';
 import { aborted } from './aborted.ts';
 import { installCrds, requireCrds } from '../crds.ts';
@@ -116,19 +117,23 @@ async function listening(starting: Promise<Manager>): Promise<Manager> {
   }
 }
 
-/** A manager without rights would try for ever; better to say at once what is missing. */
+/**
+ * A manager without rights would try for ever; better to say at once what is missing. A kind the operator's own role does not
+ * let it watch is one it only brings.
+ */
 async function requirePermissions(
   client: Client,
   operators: readonly OperatorDescription[],
   signal: AbortSignal,
 ): Promise<void> {
   const checks = operators.flatMap((operator) =>
-    operator.kinds.flatMap((kind) =>
-      ['list', 'watch'].map(async (verb) => {
+    operator.kinds.flatMap((kind) => {
+      const verbs = ['list', 'watch'].filter((verb) => allows(operator.permissions, verb, kind));
+      return verbs.map(async (verb) => {
         const { allowed } = await client.canI({ verb, group: kind.group, resource: kind.plural }, { signal });
         return { allowed, operator: operator.name, text: `${verb} ${kind.plural}.${kind.group}` };
-      }),
-    ),
+      });
+    }),
   );
   const denied = (await Promise.all(checks)).filter(({ allowed }) => !allowed);
   if (denied.length === 0) return;

@@ -1,7 +1,12 @@
 import {
+  ClusterRole,
+  ClusterRoleBinding,
   CustomResourceDefinition,
+  isForbidden,
   isUnknownKind,
   MutatingWebhookConfiguration,
+  Role,
+  RoleBinding,
   seconds,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -19,13 +24,16 @@ export interface Obstacle {
   readonly groups: ReadonlySet<string>;
   /** A webhook or a policy said no. */
   readonly denied: boolean;
+  /** A right is missing. */
+  readonly forbidden: boolean;
 }
 
 /** What stands in the way of a pass that ended like this; `undefined` when nothing that could move. */
 export function obstacleIn(members: readonly MemberResult[]): Obstacle | undefined {
   const groups = new Set(members.filter(({ error }) => isUnknownKind(error)).map(({ ref }) => ref.group));
   const denied = members.some(({ error }) => isAdmissionDenial(error));
-  return groups.size > 0 || denied ? { groups, denied } : undefined;
+  const forbidden = members.some(({ error }) => isForbidden(error) && !isAdmissionDenial(error));
+  return groups.size > 0 || denied || forbidden ? { groups, denied, forbidden } : undefined;
 }
 
 const admissionKinds: readonly Kind[] = [
@@ -35,12 +43,14 @@ const admissionKinds: readonly Kind[] = [
   ValidatingAdmissionPolicyBinding,
 ];
 
+const rightsKinds: readonly Kind[] = [ClusterRole, ClusterRoleBinding, Role, RoleBinding];
+
 /** A change of a definition or a policy takes a server so long to be in force everywhere. */
 const settlingMs = seconds(15);
 /** How long changes are collected: an installation brings many definitions. */
 const collectMs = 500;
 
-/** Wakes Operands that failed when what stood in their way moves: a definition appears, a webhook or policy changes or goes. */
+/** Wakes Operands that failed when what stood in their way moves: a definition appears, a webhook or policy changes or goes, a right is given. */
 export class Obstacles implements EventSource {
   readonly name = 'obstacles';
   readonly #byOperand = new Map<string, Obstacle>();
@@ -106,6 +116,7 @@ export class Obstacles implements EventSource {
     };
     begin(CustomResourceDefinition, ({ groups }, name) => groups.has(groupOfDefinition(name)));
     for (const kind of admissionKinds) begin(kind, ({ denied }) => denied);
+    for (const kind of rightsKinds) begin(kind, ({ forbidden }) => forbidden);
     return () => {
       for (const stop of stops) stop();
     };

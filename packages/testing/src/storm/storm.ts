@@ -154,11 +154,16 @@ class Storm implements Sky {
       const next = this.#nextStep;
       await this.#cluster.eventually(
         'the operator writes, or has nothing to do',
-        () => this.#failure !== undefined || this.#nextStep > next || this.clock.now() - this.#lastWriteAt > patienceMs,
+        () => this.#failure !== undefined || this.#nextStep > next || this.#isQuiet(patienceMs),
       );
       if (this.#failure) throw this.#failure;
       if (this.#nextStep === next) await this.#act('step');
     }
+  }
+
+  /** Nothing was written for so long. Before the first write there is no storm: the operator is still starting. */
+  #isQuiet(patienceMs: number): boolean {
+    return this.#writes > 0 && this.clock.now() - this.#lastWriteAt > patienceMs;
   }
 
   /** No more disturbances: what was broken heals, and stays whole. */
