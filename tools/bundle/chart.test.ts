@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findOperators, installObjects } from '@slipway/cli';
-import type { KubeObject } from '@slipway/kube';
+import { isConditionTrue, type Condition, type KubeObject } from '@slipway/kube';
 import { parseManifests, refOf, refText } from '@slipway/manifests';
 import { operandOperator } from '@slipway/operand';
 import {
@@ -144,6 +144,9 @@ class Bench implements AsyncDisposable {
 /** Namespaces stay when what installed them goes, with what the cluster itself puts into each. */
 const stays = /^(Namespace <none> \S+|ConfigMap \S+ kube-root-ca\.crt|ServiceAccount \S+ default)$/;
 
+/** Kinds that are only deleted when their user says it twice. */
+const deletionNeeds = new Map([['ManagedControlPlane', 'confirmation.openmcp.cloud/deletion=true']]);
+
 /** An object without what Helm adds to it. */
 function plain(object: KubeObject): KubeObject {
   const labels = { ...object.metadata.labels };
@@ -226,6 +229,21 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
       operator.examples.map((example) => ({ title: `${operator.name}/${example.name}`, operator, example })),
     );
 
+    const at = ({ kind, metadata }: KubeObject) => [
+      kind.toLowerCase(),
+      metadata.name!,
+      '-n',
+      metadata.namespace ?? 'default',
+    ];
+
+    /** Kinds with a condition `Ready`, and those with one word in their status. */
+    async function isReady(object: KubeObject): Promise<boolean> {
+      const found = JSON.parse(await bench.kubectl('get', ...at(object), '-o', 'json')) as {
+        status?: { status?: string; conditions?: Condition[] };
+      };
+      return isConditionTrue(found, 'Ready') || found.status?.status === 'Ready';
+    }
+
     test.each(examples)('$title goes through its life', { timeout: 180_000 }, async ({ operator, example }) => {
       const before = await bench.everything();
       const objects = parseManifests(example.manifest, { source: example.name });
@@ -236,21 +254,14 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
         operator.kinds.some((kind) => kind.apiVersion === object.apiVersion && kind.kind === object.kind),
       );
       expect(owned).not.toEqual([]);
-      for (const object of owned) {
-        const args = [
-          `${object.kind.toLowerCase()}/${object.metadata.name}`,
-          '-n',
-          object.metadata.namespace ?? 'default',
-        ];
-        await bench.kubectl('wait', '--for=condition=Ready', '--timeout=90s', ...args).catch((error: unknown) => {
-          throw new Error(`${String(error)}\n${running.get(operator.name)!.text.err}`);
-        });
-      }
+      for (const object of owned)
+        await expect.poll(() => isReady(object), { timeout: 90_000, interval: 500 }).toBe(true);
       const installed = await bench.everything();
       expect(installed.filter((name) => !before.includes(name)).length).toBeGreaterThan(owned.length);
       for (const object of owned) {
-        const args = [object.kind.toLowerCase(), object.metadata.name!, '-n', object.metadata.namespace ?? 'default'];
-        await bench.kubectl('delete', '--timeout=90s', ...args);
+        const confirmation = deletionNeeds.get(object.kind);
+        if (confirmation) await bench.kubectl('annotate', ...at(object), confirmation);
+        await bench.kubectl('delete', '--timeout=90s', ...at(object));
       }
       await bench.kubectl('delete', '--ignore-not-found', '--timeout=90s', '-f', file);
       const left = async () => (await bench.everything()).filter((name) => !before.includes(name) && !stays.test(name));
@@ -261,7 +272,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
       for (const { child, done, text } of running.values()) {
         child.kill('SIGTERM');
         await done;
-        expect(child.exitCode).toBe(0);
+        expect(child.exitCode, text.err).toBe(0);
         expect(text.err).not.toMatch(/forbidden/i);
       }
     });
