@@ -272,8 +272,10 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
       for (const { child, done, text } of running.values()) {
         child.kill('SIGTERM');
         await done;
-        expect(child.exitCode, text.err).toBe(0);
-        expect(text.err).not.toMatch(/forbidden/i);
+        expect({ code: child.exitCode, log: text.err }).toEqual({
+          code: 0,
+          log: expect.not.stringMatching(/forbidden/i) as string,
+        });
       }
     });
   });
