@@ -51,3 +51,20 @@ export type { HelmfileRelease } from './helmfile/release.ts';
 export { destroyReleases, syncReleases } from './helmfile/sync.ts';
 export type { HelmfileWorkOptions, ReleaseOutcome } from './helmfile/work.ts';
 export { diffManifests, type ObjectDifference } from './diff/manifest-diff.ts';
+export { buildDependencies, updateDependencies, type DependencyContext } from './repository/chart-dependencies.ts';
+export {
+  ChartRepositories,
+  type ChartReference,
+  type ChartSource,
+  type PulledChart,
+  type RepositoryOptions,
+} from './repository/chart-repositories.ts';
+export type { OpenServer } from './repository/download.ts';
+export {
+  readHelmConfig,
+  type ConfiguredRepository,
+  type HelmConfig,
+  type RepositoryCredentials,
+} from './repository/helm-config.ts';
+export { packageChart } from './repository/package-chart.ts';
+export { RepositoryError, type RepositoryErrorCode } from './repository/repository-error.ts';

@@ -6,6 +6,7 @@ import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
+import { flagsOf } from './command-flags.ts';
 
 const files = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n',
@@ -48,17 +49,6 @@ async function call(name: string, args: readonly string[], given: object = {}): 
     signal: new AbortController().signal,
   };
   const subcommand = command.subcommands![name]!.command as Command;
-  const flags: Record<string, unknown> = {};
-  for (const [flag, definition] of Object.entries(subcommand.flags ?? {})) {
-    flags[flag] =
-      'default' in definition
-        ? definition.default
-        : 'repeated' in definition
-          ? []
-          : definition.type === 'boolean'
-            ? false
-            : undefined;
-  }
   const connect = async () => ({
     client: cluster.client,
     transport: cluster.transport(),
@@ -67,7 +57,7 @@ async function call(name: string, args: readonly string[], given: object = {}): 
     openTransport: () => cluster.transport(),
     [Symbol.asyncDispose]: async () => undefined,
   });
-  await subcommand.run!({ terminal, args, flags: { ...flags, ...given } as never, verbose: false, connect });
+  await subcommand.run!({ terminal, args, flags: { ...flagsOf(subcommand), ...given }, verbose: false, connect });
   return out;
 }
 

@@ -109,6 +109,8 @@ class Assembly {
     const program: Command = new Command('slipway')
       .description('Installs platform software on Kubernetes, keeps it right, upgrades it and removes it cleanly.')
       .version(version, '--version', 'print the version')
+      // A command may have a flag of the same name, such as the version of a chart.
+      .enablePositionalOptions()
       .configureHelp(helpLayout)
       .configureOutput({
         writeOut: (text) => terminal.out(text),

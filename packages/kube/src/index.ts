@@ -14,6 +14,7 @@ export { connect, findConnection, type Cluster, type ConnectOptions } from './co
 export { inClusterConnection, isInCluster, type InClusterOptions } from './config/in-cluster.ts';
 export { loadKubeConfig, type KubeConfig, type KubeConfigOptions } from './config/kube-config.ts';
 export * from './connection.ts';
+export { proxyFromEnvironment } from './config/proxy-environment.ts';
 export * from './duration.ts';
 export * from './equality.ts';
 export * from './finalizers.ts';

@@ -10,6 +10,6 @@ export function checkInstallable(chart: Chart): void {
     throw new ChartError(
       'InvalidChart',
       `an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: ${missing.join(', ')}`,
-      { hint: 'put the missing charts into charts/' },
+      { hint: 'run `slipway chart dependency build`, or put the missing charts into charts/' },
     );
 }

@@ -78,3 +78,45 @@ function paxRecords(data: Uint8Array): Map<string, string> {
 function broken(why: string): ChartError {
   return new ChartError('InvalidChart', `the archive is no tar: ${why}`);
 }
+
+/** Writes files as ustar; a name that does not fit gets a pax header. */
+export function writeTar(files: readonly { readonly name: string; readonly data: Uint8Array }[]): Buffer {
+  const blocks: Uint8Array[] = [];
+  for (const { name, data } of files) {
+    const encoded = Buffer.from(name);
+    if (encoded.length > 100) {
+      const record = paxRecord('path', name);
+      blocks.push(header('PaxHeader', record.length, 'x'), padded(record));
+    }
+    blocks.push(header(encoded.subarray(0, 100), data.length, '0'), padded(data));
+  }
+  return Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]);
+}
+
+function header(name: string | Uint8Array, size: number, type: string): Buffer {
+  const block = Buffer.alloc(blockSize);
+  block.set(Buffer.from(name));
+  block.write('0000644\0', 100);
+  block.write('0000000\0', 108);
+  block.write('0000000\0', 116);
+  block.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  block.write('00000000000\0', 136);
+  block.write('        ', 148);
+  block.write(type, 156);
+  block.write('ustar\x0000', 257);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+function padded(data: Uint8Array): Buffer {
+  return Buffer.concat([data, Buffer.alloc((blockSize - (data.length % blockSize)) % blockSize)]);
+}
+
+/** `length key=value\n`, where the length counts itself. */
+function paxRecord(key: string, value: string): Buffer {
+  const rest = Buffer.from(` ${key}=${value}\n`);
+  let length = rest.length + 1;
+  while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
+  return Buffer.concat([Buffer.from(String(length)), rest]);
+}

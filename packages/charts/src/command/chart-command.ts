@@ -1,8 +1,10 @@
 import { defineCommand } from '@slipway/kube';
 
+import { dependencyCommand } from './dependency.ts';
 import { historyCommand } from './history.ts';
 import { installCommand } from './install.ts';
 import { listCommand } from './list.ts';
+import { pullCommand } from './pull.ts';
 import { rollbackCommand } from './rollback.ts';
 import { templateCommand } from './template.ts';
 import { uninstallCommand } from './uninstall.ts';
@@ -17,6 +19,8 @@ export const command = defineCommand({
     rollback: { summary: 'make an older revision of a release the newest', command: rollbackCommand },
     uninstall: { summary: 'remove releases and their objects', command: uninstallCommand },
     list: { summary: 'list releases', command: listCommand },
+    pull: { summary: 'fetch a chart from a repository or a registry', command: pullCommand },
+    dependency: { summary: 'the charts a chart depends on', command: dependencyCommand },
     history: { summary: 'list the revisions of a release', command: historyCommand },
   },
   examples: [

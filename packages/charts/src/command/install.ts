@@ -1,19 +1,21 @@
 import { defineCommand } from '@slipway/kube';
 
 import { installRelease } from '../release/install.ts';
+import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
 import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
-import { readChart, valueFlags } from './value-flags.ts';
+import { valueFlags } from './value-flags.ts';
 
 /** `slipway chart install`. */
 export const installCommand = defineCommand({
   connection: true,
   arguments: [
     { name: 'name', summary: 'name of the release', required: true },
-    { name: 'chart', summary: 'folder or .tgz of the chart', required: true },
+    { name: 'chart', summary: chartArgument, required: true },
   ],
   flags: {
     ...valueFlags,
+    ...chartFlags,
     ...applyFlags,
     replace: { type: 'boolean', summary: 'use the name of a release that failed or was uninstalled' },
   },

@@ -4,6 +4,7 @@ import { ChartError } from '../chart/chart-error.ts';
 import { HelmfileError } from '../helmfile/helmfile-error.ts';
 import type { ReleaseContext, ReleaseProgress } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
+import { RepositoryError } from '../repository/repository-error.ts';
 
 /** `-n` of every command about releases. */
 export const namespaceFlag = {
@@ -68,14 +69,15 @@ export function readLabels(texts: readonly string[]): Record<string, string> {
   return labels;
 }
 
-/** Says what is wrong with a chart, a helmfile or a release in the words of the command line. */
+const explains = [ChartError, HelmfileError, ReleaseError, RepositoryError];
+
+/** Says what is wrong with a chart, its place, a helmfile or a release in the words of the command line. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ChartError || error instanceof HelmfileError || error instanceof ReleaseError) {
-      throw new CommandError(error.message, { hint: error.hint || undefined, cause: error });
-    }
-    throw error;
+    if (!explains.some((type) => error instanceof type)) throw error;
+    const { message, hint } = error as ChartError;
+    throw new CommandError(message, { hint: hint || undefined, cause: error });
   }
 }

@@ -1,14 +1,12 @@
-import { resolve } from 'node:path';
-import { CommandError, defineCommand } from '@slipway/kube';
-import { ChartError } from '../chart/chart-error.ts';
-import { checkInstallable } from '../chart/installable.ts';
-import { loadChart } from '../chart/load.ts';
+import { defineCommand } from '@slipway/kube';
 import { makeEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { renderChart } from '../render/render.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { TemplateSet } from '../template/template-set.ts';
-import { readValueFlags, valueFlags } from './value-flags.ts';
+import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { explained } from './release-flags.ts';
+import { valueFlags } from './value-flags.ts';
 
 const defaultName = 'release-name';
 
@@ -16,10 +14,11 @@ const defaultName = 'release-name';
 export const templateCommand = defineCommand({
   arguments: [
     { name: 'name-or-chart', summary: 'name of the release; may be left out', required: true },
-    { name: 'chart', summary: 'folder or .tgz of the chart' },
+    { name: 'chart', summary: chartArgument },
   ],
   flags: {
     ...valueFlags,
+    ...chartFlags,
     namespace: {
       type: 'string',
       short: 'n',
@@ -56,12 +55,10 @@ export const templateCommand = defineCommand({
   ],
   async run({ args, flags, terminal }) {
     const [first, second] = args as [string, string | undefined];
-    const path = resolve(terminal.cwd, second ?? first);
-    try {
-      const chart = await loadChart(path);
-      checkInstallable(chart);
+    await explained(async () => {
+      const { chart, values } = await readChart(second ?? first, flags, terminal);
       const rendered = await renderChart(chart, {
-        values: await readValueFlags(flags, terminal),
+        values,
         release: {
           name: second === undefined ? releaseName(flags['name-template']) : first,
           namespace: flags.namespace,
@@ -84,10 +81,7 @@ export const templateCommand = defineCommand({
           showOnly: flags['show-only'],
         }),
       );
-    } catch (error) {
-      if (error instanceof ChartError) throw new CommandError(error.message, { hint: error.hint, cause: error });
-      throw error;
-    }
+    });
   },
 });
 

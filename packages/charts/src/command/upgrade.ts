@@ -2,19 +2,21 @@ import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
 
 import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';
+import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
-import { readChart, valueFlags } from './value-flags.ts';
+import { valueFlags } from './value-flags.ts';
 
 /** `slipway chart upgrade`. */
 export const upgradeCommand = defineCommand({
   connection: true,
   arguments: [
     { name: 'name', summary: 'name of the release', required: true },
-    { name: 'chart', summary: 'folder or .tgz of the chart', required: true },
+    { name: 'chart', summary: chartArgument, required: true },
   ],
   flags: {
     ...valueFlags,
+    ...chartFlags,
     ...applyFlags,
     install: { type: 'boolean', short: 'i', summary: 'install it when there is no such release' },
     'reset-values': { type: 'boolean', summary: 'only the values given now count' },

@@ -3,10 +3,7 @@ import { resolve } from 'node:path';
 import type { FlagValues, Terminal } from '@slipway/kube';
 import { ChartError } from '../chart/chart-error.ts';
 import { bytesToText } from '../go/bytes.ts';
-import type { Chart } from '../chart/chart.ts';
-import { checkInstallable } from '../chart/installable.ts';
-import { loadChart } from '../chart/load.ts';
-import { toPlain, type GoMap } from '../go/values.ts';
+import type { GoMap } from '../go/values.ts';
 import { collectValues } from '../values/value-options.ts';
 
 /** Helm's flags for values, shared by every command that takes some. */
@@ -76,15 +73,4 @@ export async function readValueFlags(flags: FlagValues<typeof valueFlags>, termi
       }
     },
   );
-}
-
-/** The chart at a path, and the user's values for it. */
-export async function readChart(
-  path: string,
-  flags: FlagValues<typeof valueFlags>,
-  terminal: Terminal,
-): Promise<{ readonly chart: Chart; readonly values: Record<string, unknown> }> {
-  const chart = await loadChart(resolve(terminal.cwd, path));
-  checkInstallable(chart);
-  return { chart, values: toPlain(await readValueFlags(flags, terminal)) as Record<string, unknown> };
 }

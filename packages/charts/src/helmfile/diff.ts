@@ -1,6 +1,6 @@
 import { mergeMaps } from '../chart/merge-maps.ts';
 import { diffManifests, type ObjectDifference } from '../diff/manifest-diff.ts';
-import { fromPlain, toPlain, type GoMap } from '../go/values.ts';
+import { fromPlain, type GoMap } from '../go/values.ts';
 import { Operation, type ReleaseContext } from '../release/operation.ts';
 import { prepareRelease } from '../release/prepare.ts';
 import type { Release, ReleaseHook } from '../release/release.ts';
@@ -47,6 +47,7 @@ export async function applyReleases(
 async function differenceOf(work: HelmfileWork, release: HelmfileRelease): Promise<ReleaseDifference> {
   const namespace = work.namespaceOf(release);
   const options = work.upgradeOptions(release);
+  const values = work.helmfile.chartValuesOf(release);
   const operation = new Operation(work.context, options.timeoutMs ?? 0);
   const history = (await operation.storage.history(namespace, release.name)).map((stored) => stored.release);
   const last = history.at(-1);
@@ -60,7 +61,7 @@ async function differenceOf(work: HelmfileWork, release: HelmfileRelease): Promi
     chart: await work.helmfile.chartOf(release),
     name: release.name,
     namespace,
-    values: present && options.valuesFrom === 'reuse' ? over(present.config, options.values!) : options.values!,
+    values: present && options.valuesFrom === 'reuse' ? mergeMaps(fromPlain(present.config) as GoMap, values) : values,
     revision: (last?.revision ?? 0) + 1,
     isUpgrade: present !== undefined,
     labels: {},
@@ -71,12 +72,6 @@ async function differenceOf(work: HelmfileWork, release: HelmfileRelease): Promi
   // A release that failed is tried again even when nothing changed since.
   const settled = last!.status === 'deployed';
   return { release, action: objects.length === 0 && settled ? 'none' : 'upgrade', objects };
-}
-
-type Plain = Readonly<Record<string, unknown>>;
-
-function over(base: Plain, values: Plain): Plain {
-  return toPlain(mergeMaps(fromPlain(base) as GoMap, fromPlain(values) as GoMap)) as Plain;
 }
 
 /** Objects and hooks; tests run only when somebody asks for them. */

@@ -1,5 +1,5 @@
 import { checkInstallable } from '../chart/installable.ts';
-import { toPlain, type Value } from '../go/values.ts';
+import type { Value } from '../go/values.ts';
 import type { ReleaseContext } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
 import { uninstallRelease } from '../release/uninstall.ts';
@@ -104,7 +104,7 @@ export class HelmfileWork {
     return {
       name: release.name,
       namespace: this.namespaceOf(release),
-      values: toPlain(this.helmfile.chartValuesOf(release)) as Record<string, unknown>,
+      values: this.helmfile.chartValuesOf(release),
       install: true,
       createNamespace: this.#setting(release, 'createNamespace') !== false,
       valuesFrom: reuse ? 'reuse' : 'reset',

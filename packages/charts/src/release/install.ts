@@ -1,7 +1,7 @@
 import { isAlreadyExists, type KubeObject, Namespace } from '@slipway/kube';
 
 import type { Chart } from '../chart/chart.ts';
-import type { RenderedChart } from '../render/render.ts';
+import type { RenderedChart, UserValues } from '../render/render.ts';
 import { applyObjects } from './apply-objects.ts';
 import { openHistory } from './history.ts';
 import { HookFailure, runHooks } from './hooks.ts';
@@ -18,7 +18,7 @@ export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
   /** The user's values. Default: none. */
-  readonly values?: Readonly<Record<string, unknown>>;
+  readonly values?: UserValues;
   /** Make the namespace when it is missing. Default false. */
   readonly createNamespace?: boolean;
   /** Wait until everything is ready. Default false. */

@@ -1,6 +1,7 @@
 import type { Chart } from '../chart/chart.ts';
-import type { RenderedChart } from '../render/render.ts';
-import { renderChart } from '../render/render.ts';
+import { fromPlain, toPlain } from '../go/values.ts';
+import { renderChart, type RenderedChart, type UserValues } from '../render/render.ts';
+import { manifestText } from '../render/template-output.ts';
 import { capabilitiesOf, lookupIn } from './capabilities-of-cluster.ts';
 import type { Operation } from './operation.ts';
 import { recordedChart } from './recorded-chart.ts';
@@ -10,7 +11,7 @@ export interface PrepareInput {
   readonly chart: Chart;
   readonly name: string;
   readonly namespace: string;
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: UserValues;
   readonly revision: number;
   readonly isUpgrade: boolean;
   readonly labels: Readonly<Record<string, string>>;
@@ -42,7 +43,7 @@ export async function prepareRelease(
     notes: rendered.notes,
     firstDeployed: input.firstDeployed ?? now,
     lastDeployed: now,
-    config: values,
+    config: toPlain(fromPlain(values)) as Record<string, unknown>,
     manifest: manifestText(rendered),
     hooks: rendered.hooks.map((hook): ReleaseHook => ({
       name: hook.name,
@@ -58,8 +59,4 @@ export async function prepareRelease(
     labels: input.labels,
   };
   return { release, rendered };
-}
-
-function manifestText({ manifests }: RenderedChart): string {
-  return manifests.map(({ path, content }) => `---\n# Source: ${path}\n${content}\n`).join('');
 }

@@ -1,6 +1,7 @@
 import type { Chart } from '../chart/chart.ts';
 import { mergeMaps } from '../chart/merge-maps.ts';
-import { fromPlain, toPlain, type GoMap } from '../go/values.ts';
+import { fromPlain, type GoMap } from '../go/values.ts';
+import type { UserValues } from '../render/render.ts';
 import { applyObjects, dropObjects } from './apply-objects.ts';
 import { openHistory, pruneHistory, supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
@@ -125,24 +126,17 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
   return deployed;
 }
 
-function valuesFor(base: Release, options: UpgradeOptions): Readonly<Record<string, unknown>> {
-  const { values = {}, valuesFrom = 'default' } = options;
+function valuesFor(base: Release, { values = {}, valuesFrom = 'default' }: UpgradeOptions): UserValues {
+  const given = fromPlain(values) as GoMap;
   switch (valuesFrom) {
     case 'reset':
-      return values;
+      return given;
     case 'reuse':
     case 'reset-then-reuse':
-      return merged(base.config, values);
+      return mergeMaps(fromPlain(base.config) as GoMap, given);
     case 'default':
-      return Object.keys(values).length === 0 ? base.config : values;
+      return given.size === 0 ? base.config : given;
   }
-}
-
-function merged(
-  below: Readonly<Record<string, unknown>>,
-  above: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  return toPlain(mergeMaps(fromPlain(below) as GoMap, fromPlain(above) as GoMap)) as Record<string, unknown>;
 }
 
 /** The new chart with the defaults of the one that is deployed: what was left to its defaults stays as it is. */

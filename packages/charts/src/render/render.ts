@@ -12,9 +12,11 @@ import { LookupMemo, type Lookup } from './lookup.ts';
 import { sortManifests, type RenderedHook, type RenderedManifest } from './manifests.ts';
 import { renderTemplates } from './templates.ts';
 
+/** Values of a user: plain objects, or Go values as `collectValues` and `parseSet` make them, which tell integers from floats. */
+export type UserValues = Readonly<Record<string, unknown>> | GoMap;
+
 export interface RenderOptions {
-  /** The user's values: plain objects, or Go values as `loadValues` and `parseSet` make them. */
-  values?: Readonly<Record<string, unknown>> | GoMap;
+  values?: UserValues;
   release: ReleaseOptions;
   capabilities?: CapabilitiesOptions;
   /** Reads the cluster for `lookup`; without it every lookup finds nothing. */

@@ -1,0 +1,101 @@
+import { readFile, stat } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { CommandError, type FlagValues, type Terminal, type TlsSettings } from '@slipway/kube';
+
+import { ChartError } from '../chart/chart-error.ts';
+import type { Chart } from '../chart/chart.ts';
+import { checkInstallable } from '../chart/installable.ts';
+import { loadChart } from '../chart/load.ts';
+import type { GoMap } from '../go/values.ts';
+import { ChartRepositories, type ChartReference } from '../repository/chart-repositories.ts';
+import { readValueFlags, type valueFlags } from './value-flags.ts';
+
+/** How to speak to repositories and registries. Credentials come from Helm's own files only: arguments can be seen by others. */
+export const serverFlags = {
+  'plain-http': { type: 'boolean', summary: 'speak HTTP without TLS to registries' },
+  'ca-file': { type: 'string', value: 'file', summary: 'certificates the server must lead back to, as PEM' },
+  'cert-file': { type: 'string', value: 'file', summary: 'a certificate of our own, as PEM' },
+  'key-file': { type: 'string', value: 'file', summary: 'its key' },
+  'insecure-skip-tls-verify': { type: 'boolean', summary: 'trust any certificate' },
+} as const;
+
+/** Where a chart that is not on this machine comes from. */
+export const chartFlags = {
+  ...serverFlags,
+  repo: { type: 'string', value: 'url', summary: 'address of the repository that has the chart', perCall: true },
+  version: {
+    type: 'string',
+    value: 'range',
+    summary: 'version of the chart, or a range of versions; else the newest',
+    perCall: true,
+  },
+  devel: { type: 'boolean', summary: 'take pre-releases, too', perCall: true },
+} as const;
+
+/** What the argument `chart` may be. */
+export const chartArgument = 'folder or .tgz, repository/name, oci://host/path/name, or a name with --repo';
+
+/** Repositories as Helm's files and these flags have them. */
+export async function openRepositories(
+  terminal: Terminal,
+  flags: FlagValues<typeof serverFlags>,
+): Promise<ChartRepositories> {
+  const tls = await readTls(terminal, flags);
+  return await ChartRepositories.open(terminal.env, { plainHttp: flags['plain-http'], ...(tls ? { tls } : {}) });
+}
+
+export function referenceTo(chart: string, flags: FlagValues<typeof chartFlags>): ChartReference {
+  const version = flags.version ?? (flags.devel ? '>0.0.0-0' : undefined);
+  return { chart, version, repository: flags.repo };
+}
+
+/** The chart an argument names. What is on this machine comes first, unless a repository is named. */
+export async function openChart(
+  chart: string,
+  flags: FlagValues<typeof chartFlags>,
+  terminal: Terminal,
+): Promise<Chart> {
+  const path = resolve(terminal.cwd, chart);
+  if (flags.repo === undefined) {
+    if (await stat(path).catch(() => undefined)) return await loadChart(path);
+    if (isAbsolute(chart) || chart.startsWith('.') || !/[/:]/.test(chart))
+      throw new ChartError('NotFound', `path "${chart}" not found`);
+  }
+  await using repositories = await openRepositories(terminal, flags);
+  return await repositories.load(referenceTo(chart, flags), terminal.signal);
+}
+
+/** The chart an argument names, fit to be installed, and the user's values for it. */
+export async function readChart(
+  chart: string,
+  flags: FlagValues<typeof chartFlags> & FlagValues<typeof valueFlags>,
+  terminal: Terminal,
+): Promise<{ readonly chart: Chart; readonly values: GoMap }> {
+  const opened = await openChart(chart, flags, terminal);
+  checkInstallable(opened);
+  return { chart: opened, values: await readValueFlags(flags, terminal) };
+}
+
+async function readTls(terminal: Terminal, flags: FlagValues<typeof serverFlags>): Promise<TlsSettings | undefined> {
+  const read = async (flag: 'ca-file' | 'cert-file' | 'key-file') => {
+    const path = flags[flag];
+    if (path === undefined) return undefined;
+    try {
+      return await readFile(resolve(terminal.cwd, path), 'utf8');
+    } catch (cause) {
+      throw new CommandError(`--${flag}: cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+    }
+  };
+  const ca = await read('ca-file');
+  const cert = await read('cert-file');
+  const key = await read('key-file');
+  if ((cert === undefined) !== (key === undefined))
+    throw new CommandError('--cert-file and --key-file belong together');
+  const insecureSkipVerify = flags['insecure-skip-tls-verify'];
+  if (ca === undefined && cert === undefined && !insecureSkipVerify) return undefined;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { clientCertificate: { cert, key } }),
+    ...(insecureSkipVerify ? { insecureSkipVerify } : {}),
+  };
+}

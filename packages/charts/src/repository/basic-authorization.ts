@@ -1,0 +1,6 @@
+import type { RepositoryCredentials } from './helm-config.ts';
+
+/** The `authorization` header of HTTP basic authentication. */
+export function basicAuthorization({ username, password }: RepositoryCredentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}

@@ -1,0 +1,129 @@
+import { proxyFromEnvironment, undiciTransport, type TlsSettings, type Transport } from '@slipway/kube';
+
+import { archiveLimits } from '../chart/archive.ts';
+import { RepositoryError } from './repository-error.ts';
+
+export interface DownloadRequest {
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent to the host that was asked, and to no other it leads to. */
+  readonly authorization?: string | undefined;
+  /** Send `authorization` to other hosts, too. Default false. */
+  readonly trustOthers?: boolean;
+  /** Longest answer. Default: that of an archive. */
+  readonly maxBytes?: number;
+  readonly tls?: TlsSettings | undefined;
+}
+
+export interface Download {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer;
+  /** Where it came from in the end. */
+  readonly url: URL;
+}
+
+/** Makes the way to a server: `https://host:port`. */
+export type OpenServer = (server: URL, tls: TlsSettings | undefined) => Transport;
+
+const mostRedirects = 10;
+
+/** What a user sees of an address: neither user nor query, which may carry secrets. */
+export function shownUrl(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+/** Gets things from web servers: one connection pool a server, redirects followed, sizes bounded. */
+export class Downloads implements AsyncDisposable {
+  readonly #open: OpenServer;
+  readonly #transports = new Map<string, Transport>();
+
+  constructor(open: OpenServer) {
+    this.#open = open;
+  }
+
+  async get(url: URL, request: DownloadRequest = {}, signal?: AbortSignal): Promise<Download> {
+    let at = checked(url);
+    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+      const mayAuthorize = request.trustOthers === true || at.origin === url.origin;
+      const answer = await this.#send(at, request, mayAuthorize, signal);
+      const next = redirectOf(answer, at);
+      if (!next) return { ...answer, url: at };
+      at = checked(next);
+    }
+    throw new RepositoryError('BadAnswer', `${shownUrl(url)} leads on and on (more than ${mostRedirects} redirects)`);
+  }
+
+  async #send(
+    url: URL,
+    { headers, authorization, tls, maxBytes = archiveLimits.total }: DownloadRequest,
+    mayAuthorize: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Omit<Download, 'url'>> {
+    const sent = { ...headers, ...(authorization !== undefined && mayAuthorize ? { authorization } : {}) };
+    const path = `${url.pathname}${url.search}`;
+    let answer;
+    try {
+      answer = await this.#transport(url, tls).send({ method: 'GET', path, headers: sent }, signal);
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw new RepositoryError('Unreachable', `${shownUrl(url)} does not answer: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+    if (answer.body.length > maxBytes)
+      throw new RepositoryError('TooLarge', `${shownUrl(url)} answers with more than ${maxBytes} bytes`);
+    return answer;
+  }
+
+  #transport(url: URL, tls: TlsSettings | undefined): Transport {
+    const key = JSON.stringify([url.origin, tls]);
+    let transport = this.#transports.get(key);
+    if (!transport) this.#transports.set(key, (transport = this.#open(new URL(url.origin), tls)));
+    return transport;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#transports.values()].map(async (transport) => await transport.close()));
+    this.#transports.clear();
+  }
+}
+
+/** Real servers, through the proxy the environment names. */
+export function openServers(env: Readonly<Record<string, string | undefined>>): OpenServer {
+  return (server, tls) => {
+    const proxyUrl = proxyFromEnvironment(server, env);
+    return undiciTransport(
+      { server: server.origin, ...(tls ? { tls } : {}), ...(proxyUrl === undefined ? {} : { proxyUrl }) },
+      { maxConnections: 4, maxAnswerBytes: archiveLimits.total, requestTimeoutMs: 300_000 },
+    );
+  };
+}
+
+function checked(url: URL): URL {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new RepositoryError('InvalidReference', `${shownUrl(url)} is neither https:// nor http://`);
+  if (url.username !== '' || url.password !== '')
+    throw new RepositoryError('Refused', `the address ${shownUrl(url)} carries a user or a password`, {
+      hint: "addresses end up in logs: keep credentials in Helm's repositories.yaml or registry configuration",
+    });
+  return url;
+}
+
+function redirectOf({ status, headers }: Omit<Download, 'url'>, from: URL): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status)) return undefined;
+  const location = headers['location'];
+  const next = typeof location === 'string' && URL.canParse(location, from) ? new URL(location, from) : undefined;
+  if (!next) throw new RepositoryError('BadAnswer', `${shownUrl(from)} leads nowhere (${status} without a location)`);
+  return next;
+}
+
+/** Says no to an answer that is not 200. */
+export function expectOk({ status, url }: Download, what: string): void {
+  if (status === 200) return;
+  const where = `${what} at ${shownUrl(url)}`;
+  if (status === 401 || status === 403)
+    throw new RepositoryError('Unauthorized', `${where}: the server refuses us (${status})`);
+  if (status === 404) throw new RepositoryError('NotFound', `${where}: there is none (404)`);
+  throw new RepositoryError('BadAnswer', `${where}: the server answered ${status}`);
+}

@@ -1,0 +1,197 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureReferenceBinaries } from '@slipway/reference-cluster';
+import { systemClock, systemRandom, type Command, type Terminal } from '@slipway/kube';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { command } from '../src/command/chart-command.ts';
+import { ChartServer, makeChart, type ServerOptions } from './chart-server.ts';
+import { flagsOf } from './command-flags.ts';
+
+/** The helm command and ours, against the same server. Starting helm is slow: this belongs to the lane with the oracles. */
+const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
+const binaries = inLane ? await ensureReferenceBinaries({ tools: ['helm'], build: false }) : undefined;
+const helm = binaries?.available ? binaries.helm : undefined;
+if (!inLane) process.stdout.write('SKIPPED repositories against Helm: npm run test:reference runs them\n');
+else if (!helm)
+  process.stdout.write('SKIPPED repositories against Helm: helm is not built (npm run reference:build)\n');
+
+const run = promisify(execFile);
+const credentials = { username: 'reader', password: 'hunter2' };
+const versions = ['0.9.0', '1.2.3', '1.2.9', '1.10.0', '1.11.0+build.4', '2.0.0-rc.1'];
+
+let home: string;
+let server: ChartServer;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'slipway-repositories-'));
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function serve(options: ServerOptions = {}): Promise<void> {
+  server = await new ChartServer(options).start();
+  for (const version of versions) await server.publish(await makeChart('web', version));
+  await server.publish(await makeChart('db', '3.1.0'));
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(home, path)), { recursive: true });
+  await writeFile(join(home, path), text);
+}
+
+interface Outcome {
+  readonly failed: boolean;
+  readonly out: string;
+}
+
+async function byHelm(...args: string[]): Promise<Outcome> {
+  try {
+    const { stdout } = await run(helm!, args, { cwd: home, env: { HOME: home, PATH: process.env['PATH'] } });
+    return { failed: false, out: stdout };
+  } catch (error) {
+    return { failed: true, out: (error as { stderr: string }).stderr };
+  }
+}
+
+async function byUs(path: readonly string[], args: readonly string[], given: object = {}): Promise<Outcome> {
+  let out = '';
+  const terminal: Terminal = {
+    out: (text) => void (out += text),
+    err: () => undefined,
+    readInput: async () => '',
+    interactive: false,
+    colours: false,
+    columns: () => 120,
+    rows: () => 40,
+    env: { HOME: home },
+    cwd: home,
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+  };
+  const called = path.reduce<Command>((above, name) => above.subcommands![name]!.command, command as Command);
+  const connect = () => {
+    throw new Error('no cluster here');
+  };
+  try {
+    await called.run!({ terminal, args, flags: { ...flagsOf(called), ...given }, verbose: false, connect });
+    return { failed: false, out };
+  } catch (error) {
+    return { failed: true, out: (error as Error).message };
+  }
+}
+
+describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
+  it.each(['', '1.2.3', '~1.2', '^1', '1.x', '>=1.2.3, <1.10', '>0.0.0-0', '^9', 'nonsense', '1.11.0', '1.2'])(
+    'a repository gives the same version for "%s"',
+    async (version) => {
+      await serve();
+      const theirs = await byHelm(
+        'template',
+        'web',
+        '--repo',
+        server.repository,
+        ...(version ? ['--version', version] : []),
+      );
+      const ours = await byUs(['template'], ['web'], { repo: server.repository, ...(version ? { version } : {}) });
+      expect(ours.failed).toBe(theirs.failed);
+      if (!theirs.failed) expect(ours.out).toBe(theirs.out);
+    },
+  );
+
+  it.each(['', '1.2.3', '~1.2', '^1', '1.x', '>0.0.0-0', '^9', '1.11.0+build.4', '1.2'])(
+    'a registry gives the same version for "%s"',
+    async (version) => {
+      await serve();
+      const chart = `oci://${server.host}/charts/web`;
+      const theirs = await byHelm('template', chart, '--plain-http', ...(version ? ['--version', version] : []));
+      const ours = await byUs(['template'], [chart], { 'plain-http': true, ...(version ? { version } : {}) });
+      expect(ours.failed).toBe(theirs.failed);
+      if (!theirs.failed) expect(ours.out).toBe(theirs.out);
+    },
+  );
+
+  it.each(['basic', 'token'] as const)(
+    'what helm registry login keeps (%s) opens the registry for us',
+    async (registryAuth) => {
+      await serve({ credentials, registryAuth });
+      const login = await byHelm('registry', 'login', server.host, '--plain-http', '-u', 'reader', '-p', 'hunter2');
+      expect(login).toMatchObject({ failed: false });
+      const chart = `oci://${server.host}/charts/web`;
+      await mkdir(join(home, 'theirs'));
+      const theirs = await byHelm('pull', chart, '--plain-http', '--version', '1.2.3', '-d', 'theirs');
+      const ours = await byUs(['pull'], [chart], { 'plain-http': true, version: '1.2.3', destination: 'ours' });
+      expect([theirs, ours]).toMatchObject([{ failed: false }, { failed: false }]);
+    },
+  );
+
+  it('what helm repo add keeps opens the repository for us', async () => {
+    await serve({ credentials });
+    const added = await byHelm(
+      'repo',
+      'add',
+      'kept',
+      server.repository,
+      '--username',
+      'reader',
+      '--password',
+      'hunter2',
+    );
+    expect(added).toMatchObject({ failed: false });
+    await mkdir(join(home, 'theirs'));
+    expect(await byHelm('pull', 'kept/web', '-d', 'theirs')).toMatchObject({ failed: false });
+    expect(await byUs(['pull'], ['kept/web'], { destination: 'ours' })).toMatchObject({ failed: false });
+    expect(await readdir(join(home, 'ours'))).toEqual(await readdir(join(home, 'theirs')));
+    const [file] = (await readdir(join(home, 'ours'))) as [string];
+    expect(await readFile(join(home, 'ours', file))).toEqual(await readFile(join(home, 'theirs', file)));
+  });
+
+  it('Chart.lock, charts/ and the list of dependencies are the same, and each builds from the lock of the other', async () => {
+    await serve();
+    await byHelm('repo', 'add', 'shop', server.repository);
+    await write('beside/Chart.yaml', 'apiVersion: v2\nname: beside\nversion: 0.1.0\n');
+    const dependencies = [
+      `- {name: web, version: ^1.0.0, repository: "${server.repository}", condition: web.enabled, tags: [a, "b<c&d"]}`,
+      `- {name: db, version: 3.x, repository: "@shop", alias: store, import-values: [data, {child: a, parent: b}]}`,
+      `- {name: beside, version: ">=0.1", repository: "file://../beside"}`,
+    ];
+    const chart = `apiVersion: v2\nname: parent\nversion: 1.0.0\ndependencies:\n${dependencies.join('\n')}\n`;
+    for (const who of ['ours', 'theirs']) await write(`${who}/Chart.yaml`, chart);
+
+    expect(await byHelm('dependency', 'update', 'theirs')).toMatchObject({ failed: false });
+    expect(await byUs(['dependency', 'update'], ['ours'])).toMatchObject({
+      failed: false,
+      out: expect.any(String) as string,
+    });
+    const lock = async (who: string) =>
+      (await readFile(join(home, who, 'Chart.lock'), 'utf8')).replace(/^generated: "\d{4}-.*"$/m, 'generated: then');
+    expect(await lock('ours')).toBe(await lock('theirs'));
+    expect(await lock('ours')).toContain('generated: then');
+    expect(await readdir(join(home, 'ours/charts'))).toEqual(await readdir(join(home, 'theirs/charts')));
+
+    const lines = ({ out }: Outcome) => out.split('\n').map((line) => line.trimEnd());
+    const listed = async () => [
+      lines(await byUs(['dependency', 'list'], ['ours'])),
+      lines(await byHelm('dependency', 'list', 'ours')),
+    ];
+    const [ours, theirs] = await listed();
+    expect(ours).toEqual(theirs);
+
+    for (const who of ['ours', 'theirs']) await rm(join(home, who, 'charts'), { recursive: true });
+    const [without, withoutToo] = await listed();
+    expect(without).toEqual(withoutToo);
+    expect(await byHelm('dependency', 'build', 'ours')).toMatchObject({ failed: false });
+    expect(await byUs(['dependency', 'build'], ['theirs'])).toMatchObject({ failed: false });
+    expect(await readdir(join(home, 'ours/charts'))).toEqual(await readdir(join(home, 'theirs/charts')));
+
+    await cp(join(home, 'ours/charts/db-3.1.0.tgz'), join(home, 'ours/charts/db-3.2.0.tgz'));
+    const [twice, twiceToo] = await listed();
+    expect(twice).toEqual(twiceToo);
+    expect(await byHelm('template', 'ours')).toEqual(await byUs(['template'], ['ours']));
+  });
+});
