@@ -39,7 +39,7 @@ export async function makeChart(
 export class ChartServer implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   readonly #options: ServerOptions;
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #archives = new Map<string, Buffer>();
   readonly #entries: { name: string; version: string; file: string; digest: string }[] = [];
   readonly #manifests = new Map<string, Buffer>();

@@ -87,6 +87,12 @@ test('install, list, upgrade, history, rollback and uninstall print what Helm pr
   expect(await call('list', [], { output: 'name' })).toBe('');
 });
 
+test('an integer given with --set stays one in the templates of an installed chart', async () => {
+  await call('install', ['shop', 'shop'], { set: ['greeting=1000000'] });
+  const installed = await cluster.client.get(ConfigMap, { namespace: 'default', name: 'shop-config' });
+  expect(installed?.data).toEqual({ greeting: '1000000' });
+});
+
 test.each([
   ['history', ['none'], {}, /there is no release none in namespace default/],
   ['uninstall', ['none'], {}, /there is no release none in namespace default/],

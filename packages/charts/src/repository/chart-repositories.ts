@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { TlsSettings } from '@slipway/kube';
 
 import type { Chart } from '../chart/chart.ts';
