@@ -25,5 +25,7 @@ export { getComponent } from './component/get-component.ts';
 export { patchAnnotation } from './component/patch-annotation.ts';
 export { defaultComponentControllerPredicates } from './component/predicates.ts';
 export { isComponentReady, isDependencyReady } from './component/readiness.ts';
+export { targetOf } from './api-server/target-of.ts';
+export { type ConnectTarget, type Target, Targets } from './target/target.ts';
 export { controlPlaneOperator } from './operator.ts';
 export { type ControlPlaneReason, type OwnReason, ownReason, type Reason } from './reasons.ts';

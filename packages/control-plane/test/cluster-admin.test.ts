@@ -6,7 +6,7 @@ import { APIServer, Authorization } from '../src/api/components.ts';
 import { ClusterAdmin } from '../src/api/cluster-admin.ts';
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
 import { clusterAdminController } from '../src/cluster-admin/controller.ts';
-import { targetSecret, TargetStandIn } from './real-subjects.ts';
+import { targetSecret, TargetStandIn, targetStatus } from '../src/testing/index.ts';
 
 const key = { namespace: 'default', name: 'demo' };
 const binding = { name: 'openmcp:cluster-admin' };
@@ -23,8 +23,7 @@ async function start(): Promise<TestCluster> {
   const { client } = cluster;
   await client.create(targetSecret);
   await client.create(named(APIServer, { type: 'Gardener' }));
-  const status = { adminAccess: { secretRef: { name: 'target', key: 'kubeconfig' } } };
-  await client.patch(APIServer, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+  await client.patch(APIServer, key, { type: 'merge', body: { status: targetStatus } }, { subresource: 'status' });
   await client.create(named(Authorization, { roleBindings: [] }));
   const { connect } = new TargetStandIn(() => cluster);
   await cluster.run([clusterAdminController({ connect, activeMs: hours(2) })]);

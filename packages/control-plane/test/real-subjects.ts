@@ -1,14 +1,5 @@
-import {
-  ClusterRole,
-  ConfigMap,
-  createClient,
-  type KubeObject,
-  type ObjectKey,
-  Secret,
-  ServiceAccount,
-} from '@slipway/kube';
+import { ClusterRole, ConfigMap, type KubeObject, type ObjectKey, Secret, ServiceAccount } from '@slipway/kube';
 import { type Controller, controller } from '@slipway/runtime';
-import type { TestCluster } from '@slipway/testing';
 
 import { ClusterAdmin } from '../src/api/cluster-admin.ts';
 import { apiServerComponent } from '../src/api-server/component.ts';
@@ -18,77 +9,22 @@ import { authenticationComponent } from '../src/authentication/component.ts';
 import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
 import { authorizationComponent } from '../src/authorization/component.ts';
 import { componentController } from '../src/component/define-component.ts';
-import { externalStatusOf } from '../src/component/component-type.ts';
 import type { CoreCluster } from '../src/core-cluster.ts';
-import { tokenKubeconfig } from '../src/target/kubeconfig.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
 import { catalogueOf } from '../src/cloud-orchestrator/catalogue.ts';
 import { cloudOrchestratorComponent } from '../src/cloud-orchestrator/component.ts';
 import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
 import { landscaperComponent } from '../src/landscaper/component.ts';
 import { LandscaperDeployment } from '../src/landscaper/kinds.ts';
-import type { ContractSubject } from '../src/testing/index.ts';
+import { type ContractSubject, targetSubject, type TargetSubjectParts } from '../src/testing/index.ts';
 import { dependenciesOf } from './plain-subject.ts';
 
-export const canary = 'canary-token-0123456789abcdef';
-export const serverUrl = 'https://target.example.com:6443';
+const clusterOptions = { kinds: [ClusterAdmin, OpenIDConnect, LandscaperDeployment, ControlPlane] };
 
-/** Gets at the test's own cluster whatever the kubeconfig says, or at nothing. */
-export class TargetStandIn {
-  broken = false;
-  readonly connect: ConnectTarget;
+type Parts = Omit<TargetSubjectParts, 'dependsOn' | 'clusterOptions'>;
 
-  constructor(cluster: () => TestCluster) {
-    this.connect = async () => {
-      if (this.broken) throw new Error(`no route to ${serverUrl} with ${canary}`);
-      const { clock } = cluster();
-      const client = createClient({ transport: cluster().transport(), fieldManager: 'control-plane', clock });
-      return { client, server: serverUrl, certificateAuthority: 'PEM' };
-    };
-  }
-}
-
-export const targetSecret: KubeObject = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { namespace: 'default', name: 'target' },
-  stringData: { kubeconfig: tokenKubeconfig({ server: serverUrl, token: canary, user: 'admin' }) },
-} as KubeObject;
-
-type Parts = Pick<ContractSubject, 'type' | 'spec' | 'otherSpec' | 'hasMade'>;
-
-function realSubject(
-  parts: Parts,
-  make: (connect: ConnectTarget) => ReturnType<ContractSubject['controller']>,
-): ContractSubject {
-  let target: TargetStandIn | undefined;
-  return {
-    ...parts,
-    dependsOn: dependenciesOf[parts.type],
-    controller: (cluster) => make((target = new TargetStandIn(() => cluster)).connect),
-    prepare: async (cluster) => {
-      await cluster.client.create(targetSecret);
-      await warmTokens(cluster);
-    },
-    dependencyStatus: () => ({ adminAccess: { secretRef: { name: 'target', key: 'kubeconfig' } } }),
-    sabotage: (broken) => {
-      if (target) target.broken = broken;
-    },
-    secrets: [canary],
-    externalFields: externalStatusOf(parts.type),
-    clusterOptions: { kinds: [ClusterAdmin, OpenIDConnect, LandscaperDeployment, ControlPlane] },
-  };
-}
-
-/** The first token makes the key for all, which takes real time; a clock that runs ahead must not have to wait for it. */
-export async function warmTokens({ client }: TestCluster): Promise<void> {
-  await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'default', name: 'warm' } });
-  await client.request({
-    method: 'POST',
-    path: '/api/v1/namespaces/default/serviceaccounts/warm/token',
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-  });
-}
+const realSubject = (parts: Parts, make: (connect: ConnectTarget) => Controller): ContractSubject =>
+  targetSubject({ ...parts, dependsOn: dependenciesOf[parts.type], clusterOptions }, make);
 
 /** An existing server that cannot be let go while the way to it is broken. */
 function provider(connect: ConnectTarget): ApiServerProvider {
