@@ -17,6 +17,7 @@ export { OperatorError } from './operator-error.ts';
 export type { Helmfile, HelmfileSelection, PlatformRelease } from './platform/helmfile.ts';
 export { nativeHelmfile, type NativeHelmfileOptions } from './platform/native-helmfile.ts';
 export type { RuntimeUpgrade, UpgradeOperation } from './platform/runtime-upgrade.ts';
+export { nativeSyncController, type NativeSyncController, type NativeSyncOptions } from './sync/controller.ts';
 export { settingsFrom, type PlatformSettings } from './settings.ts';
 export { PlatformRoot } from './values/platform-root.ts';
 export { ValuesError, type ValuesProblem } from './values/values-error.ts';

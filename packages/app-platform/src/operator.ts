@@ -1,11 +1,12 @@
-import { join } from 'node:path';
 import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipway/runtime';
 
 import { appPlatformController } from './controller.ts';
 import { startExample } from './example/start-example.ts';
 import { nativeHelmfile } from './platform/native-helmfile.ts';
 import { type PlatformSettings, settingsFrom } from './settings.ts';
+import { nativeSyncController } from './sync/controller.ts';
 import { PlatformRoot } from './values/platform-root.ts';
+import { referencePlatform } from './values/reference-platform.ts';
 
 const rootFlag = 'platform-root';
 
@@ -41,6 +42,13 @@ const flags: readonly OperatorFlag[] = [
     type: 'integer',
     default: '300000',
     description: 'Pause between two full applies.',
+  },
+  {
+    name: 'sync-interval-ms',
+    env: 'SYNC_INTERVAL_MS',
+    type: 'integer',
+    default: '180000',
+    description: 'Pause between two looks at the repositories of Applications, where Argo CD is not installed.',
   },
   {
     name: 'git-op-timeout-ms',
@@ -99,15 +107,17 @@ export const appPlatformOperator: OperatorDescription = {
   examples: [],
   startExample,
   reasons: [],
-  manifestsDir: join(import.meta.dirname, '..', 'platform'),
+  manifestsDir: referencePlatform,
   controllers(settings) {
-    const root = new PlatformRoot(settings.flags[rootFlag] ?? join(import.meta.dirname, '..', 'platform'));
+    const root = new PlatformRoot(settings.flags[rootFlag] ?? referencePlatform);
+    const read = platformSettings(settings);
     return [
       appPlatformController({
-        settings: platformSettings(settings),
+        settings: read,
         root,
         helmfile: ({ client, clock }, layers) => nativeHelmfile({ root, layers, client, clock }),
       }),
+      nativeSyncController({ settings: read }),
     ];
   },
 };

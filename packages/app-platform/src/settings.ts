@@ -8,6 +8,8 @@ export interface PlatformSettings {
   readonly valuesInput: string | undefined;
   readonly pollIntervalMs: number;
   readonly reconcileIntervalMs: number;
+  /** How often the sources of Applications are asked for new commits. */
+  readonly syncIntervalMs: number;
   readonly gitTimeoutMs: number;
   /** How often and with which pause a Git server is waited for. */
   readonly retries: number;
@@ -40,6 +42,7 @@ export function settingsFrom(env: Environment, cwd: string): PlatformSettings {
     valuesInput: text('VALUES_INPUT'),
     pollIntervalMs: integer('POLL_INTERVAL_MS', 30_000),
     reconcileIntervalMs: integer('RECONCILE_INTERVAL_MS', 300_000),
+    syncIntervalMs: integer('SYNC_INTERVAL_MS', 180_000),
     gitTimeoutMs: integer('GIT_OP_TIMEOUT_MS', 10_000),
     retries: integer('RETRIES', 60),
     minTimeoutMs: integer('MIN_TIMEOUT', 30_000),

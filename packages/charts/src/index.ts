@@ -1,10 +1,12 @@
 export { ChartError, type ChartErrorCode } from './chart/chart-error.ts';
 export type { Chart, ChartDependency, ChartFile, ChartMaintainer, ChartMetadata } from './chart/chart.ts';
+export { compileGlob } from './chart/glob.ts';
 export { checkInstallable } from './chart/installable.ts';
 export { loadChart, loadFiles, readValuesText } from './chart/load.ts';
 export { makeEnvironment, type FunctionEnvironment } from './functions/environment.ts';
 export { helmFunctions } from './functions/index.ts';
 export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
+export { capabilitiesOf } from './release/capabilities-of-cluster.ts';
 export type { CapabilitiesOptions } from './render/capabilities.ts';
 export type { Dialect } from './render/dialect.ts';
 export { installOrder, sortByKind, uninstallOrder } from './render/kind-order.ts';

@@ -2,7 +2,8 @@ import { cp, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
 
-import { directoryArgument, referencePlatform } from './reference-platform.ts';
+import { referencePlatform } from '../values/reference-platform.ts';
+import { directoryArgument } from './directory-argument.ts';
 
 /** `slipway platform init`. */
 export const initCommand = defineCommand({

@@ -3,9 +3,10 @@ import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
 
 import { loadValues } from '../values/load.ts';
 import { PlatformRoot } from '../values/platform-root.ts';
+import { referencePlatform } from '../values/reference-platform.ts';
 import { validateValues } from '../values/validate.ts';
 import { problemLine, ValuesError } from '../values/values-error.ts';
-import { directoryArgument, referencePlatform } from './reference-platform.ts';
+import { directoryArgument } from './directory-argument.ts';
 
 /** `slipway platform validate`. */
 export const validateCommand = defineCommand({

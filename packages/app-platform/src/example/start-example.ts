@@ -5,12 +5,16 @@ import { parse } from 'yaml';
 import type { ExampleContext, RunningExample } from '@slipway/runtime';
 
 import { startGitServer } from '../git-server/git-server.ts';
+import { PlatformRoot } from '../values/platform-root.ts';
+import { referencePlatform } from '../values/reference-platform.ts';
 import { valueAt } from '../values/tree.ts';
 import { yamlFile } from '../values/yaml-file.ts';
+import { servePlatform } from './platform-repository.ts';
 import { tellStory } from './tell-story.ts';
 
 const organisation = 'otomi';
 const repository = 'values';
+const platformRepository = `${organisation}/platform.git`;
 const username = 'otomi-admin';
 
 /** A Git server on this machine and the values of a small platform: enough to see one installed, and to push to it. */
@@ -19,8 +23,10 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
   await mkdir(folder, { recursive: true });
   const valuesInput = join(folder, 'values.yaml');
   const password = (await keptPassword(valuesInput)) ?? random.uuid();
+  const directory = join(folder, 'git');
+  await servePlatform(new PlatformRoot(referencePlatform), directory, platformRepository);
   const server = await startGitServer({
-    directory: join(folder, 'git'),
+    directory,
     repository: `${organisation}/${repository}.git`,
     credentials: { username, password },
   });
@@ -45,6 +51,7 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
       'git-org': organisation,
       'git-repo': repository,
       'poll-interval-ms': '500',
+      'apps-repo-url': new URL(`/${platformRepository}`, server.url).href,
     },
     async follow(client, signal) {
       say(`values repository: git clone ${server.url}  (user ${username}, password ${password})`);

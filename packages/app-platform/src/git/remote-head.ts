@@ -12,16 +12,36 @@ export interface RemoteHeads extends AsyncDisposable {
   read(signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Asks by smart HTTP; a remote of another kind is asked with `git ls-remote`. */
-export function remoteHeads(remote: GitRemote, options: { clock?: Clock; timeoutMs?: number } = {}): RemoteHeads {
-  return /^https?:/.test(remote.url) ? new HttpHeads(remote, options) : new ProcessHeads(remote, options.timeoutMs);
+/** Asks a server for all its references. */
+export interface RemoteRefs extends AsyncDisposable {
+  /** The object each is at, by full name; tags that are objects of their own also with their commit, as `refs/tags/v1^{}`. */
+  read(signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
 }
 
-class HttpHeads implements RemoteHeads {
+interface RemoteOptions {
+  readonly clock?: Clock;
+  readonly timeoutMs?: number;
+}
+
+/** Asks by smart HTTP; a remote of another kind is asked with `git ls-remote`. */
+export function remoteHeads(remote: GitRemote, options: RemoteOptions = {}): RemoteHeads {
+  const refs = remoteRefs(remote, options);
+  return {
+    read: async (signal) => headsAmong(await refs.read(signal)),
+    [Symbol.asyncDispose]: () => refs[Symbol.asyncDispose](),
+  };
+}
+
+/** The same for all references. */
+export function remoteRefs(remote: GitRemote, options: RemoteOptions = {}): RemoteRefs {
+  return /^https?:/.test(remote.url) ? new HttpRefs(remote, options) : new ProcessRefs(remote, options.timeoutMs);
+}
+
+class HttpRefs implements RemoteRefs {
   readonly #transport: Transport;
   readonly #path: string;
 
-  constructor({ url, credentials }: GitRemote, options: { clock?: Clock; timeoutMs?: number }) {
+  constructor({ url, credentials }: GitRemote, options: RemoteOptions) {
     const { origin, pathname } = new URL(url);
     const authorization = credentials && basicAuthorization(credentials);
     this.#path = `${pathname.replace(/\/$/, '')}/info/refs?service=git-upload-pack`;
@@ -50,7 +70,7 @@ class HttpHeads implements RemoteHeads {
       throw new GitError('Unauthorized', `the Git server refuses the credentials (${answer.status})`);
     if (answer.status === 404) throw new GitError('NotFound', 'the Git server has no such repository (404)');
     if (answer.status !== 200) throw new GitError('Failed', `the Git server answered ${answer.status}`);
-    return headsIn(answer.body);
+    return refsIn(answer.body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -58,7 +78,7 @@ class HttpHeads implements RemoteHeads {
   }
 }
 
-class ProcessHeads implements RemoteHeads {
+class ProcessRefs implements RemoteRefs {
   readonly #remote: GitRemote;
   readonly #timeoutMs: number | undefined;
 
@@ -68,21 +88,26 @@ class ProcessHeads implements RemoteHeads {
   }
 
   async read(signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const { stdout } = await runGit(['ls-remote', '--heads', '--end-of-options', this.#remote.url], {
+    const { stdout } = await runGit(['ls-remote', '--end-of-options', this.#remote.url], {
       cwd: '/',
       remote: this.#remote,
       ...(this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs }),
       ...(signal ? { signal } : {}),
     });
-    return new Map(stdout.split('\n').flatMap((line) => headOf(line.split('\t'))));
+    return new Map(stdout.split('\n').flatMap((line) => refOfLine(line.split('\t'))));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** The branches in an advertisement of references: packets with four hexadecimal digits of length before each. */
+/** The branches in an advertisement of references. */
 export function headsIn(advertisement: Buffer): Map<string, string> {
-  const heads = new Map<string, string>();
+  return headsAmong(refsIn(advertisement));
+}
+
+/** What is in an advertisement of references: packets with four hexadecimal digits of length before each. */
+export function refsIn(advertisement: Buffer): Map<string, string> {
+  const refs = new Map<string, string>();
   let at = 0;
   while (at < advertisement.length) {
     const digits = advertisement.toString('latin1', at, at + 4);
@@ -91,13 +116,19 @@ export function headsIn(advertisement: Buffer): Map<string, string> {
       throw new GitError('Failed', 'the Git server answered something that is no list of references');
     // A zero length is a flush between the sections.
     const line = advertisement.toString('utf8', at + 4, at + Math.max(4, length));
-    for (const [name, commit] of headOf(line.replace(/\n$/, '').split('\0')[0]!.split(' '))) heads.set(name, commit);
+    for (const [name, id] of refOfLine(line.replace(/\n$/, '').split('\0')[0]!.split(' '))) refs.set(name, id);
     at += Math.max(4, length);
   }
-  return heads;
+  return refs;
 }
 
-function headOf([commit = '', ref = '']: readonly string[]): [string, string][] {
+function refOfLine([id = '', ref = '']: readonly string[]): [string, string][] {
+  return (ref === 'HEAD' || ref.startsWith('refs/')) && /^[0-9a-f]{40,64}$/.test(id) ? [[ref, id]] : [];
+}
+
+function headsAmong(refs: ReadonlyMap<string, string>): Map<string, string> {
   const prefix = 'refs/heads/';
-  return ref.startsWith(prefix) && /^[0-9a-f]{40,64}$/.test(commit) ? [[ref.slice(prefix.length), commit]] : [];
+  return new Map(
+    [...refs].flatMap(([ref, commit]) => (ref.startsWith(prefix) ? [[ref.slice(prefix.length), commit] as const] : [])),
+  );
 }

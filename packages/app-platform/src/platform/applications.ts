@@ -1,29 +1,19 @@
-import { isUnknownKind, kindOf, sleep, type Kind, type KubeObject } from '@slipway/kube';
+import { isUnknownKind, sleep } from '@slipway/kube';
 import { inParallel } from '@slipway/manifests';
 import { parse } from 'yaml';
 
+import { Application } from '../argo/application.ts';
+import { ensureApplicationKind } from '../argo/application-definition.ts';
+import { argo } from '../argo/words.ts';
 import { names } from '../names.ts';
 import { valueAt } from '../values/tree.ts';
 import type { PlatformRelease } from './helmfile.ts';
 import type { Platform } from './platform.ts';
 
-/** An Argo CD Application, as far as we look into it. */
-export interface Application extends KubeObject {
-  spec?: unknown;
-  status?: unknown;
-}
-
-export const Application: Kind<Application> = kindOf(
-  'argoproj.io',
-  'v1alpha1',
-  'Application',
-  'applications',
-  'Namespaced',
-);
-
 const managed = { 'otomi.io/app': 'managed' };
-const cascade = 'resources-finalizer.argocd.argoproj.io';
 const atATime = 8;
+
+export { Application };
 
 /** Releases a team's apply deals with. */
 export const teamSelector = 'pipeline=otomi-task-teams';
@@ -46,6 +36,7 @@ export async function applyAsApps(platform: Platform, selectors?: readonly strin
   const releases = await helmfile.list(selection);
   const values = await helmfile.writeValues(selection);
   const revision = await targetRevision(platform);
+  await ensureApplicationKind(platform);
   const failed: string[] = [];
   await inParallel([...releases], atATime, async (release) => {
     const name = applicationName(release);
@@ -129,7 +120,7 @@ async function removeApplication({ client, signal }: Platform, name: string): Pr
   try {
     const present = await client.get(Application, key, { signal });
     if (!present) return;
-    await client.addFinalizer(present, cascade, { signal });
+    await client.addFinalizer(present, argo.cascade, { signal });
     await client.delete(Application, key, { signal });
   } catch (error) {
     // Without Argo CD there is nothing to remove.

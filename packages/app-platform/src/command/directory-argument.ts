@@ -1,0 +1,1 @@
+export const directoryArgument = [{ name: 'dir', summary: 'its folder', required: true }] as const;

@@ -1,0 +1,63 @@
+import type { KubeObject } from '@slipway/kube';
+import { refText } from '@slipway/manifests';
+
+import { shownSource } from './aim.ts';
+import { placeObjects } from './place-objects.ts';
+import type { ReadSpec } from './read-spec.ts';
+import type { Aim, SyncRun } from './run.ts';
+import { credentialsFor } from './source/source-credentials.ts';
+import { renderSource } from './source/render-source.ts';
+import { SourceError } from './source/source-error.ts';
+import { readSyncOptions } from './sync-options.ts';
+import { targetOf, type Target } from './target.ts';
+
+/** What the sources want, and which commits said so. */
+export interface Targets {
+  readonly aim: Aim;
+  readonly sourceType: 'Helm' | 'Directory';
+  /** What is to be there. */
+  readonly objects: readonly Target[];
+  /** What is to run. Each attempt gives them its mark, see `namedHooks`. */
+  readonly hooks: readonly Target[];
+}
+
+/** Fetches the sources of an Application and renders them. */
+export async function readTargets(run: SyncRun, spec: ReadSpec): Promise<Targets> {
+  const { context, client, memory, settings, name } = run;
+  const { signal } = context;
+  const commits: string[] = [];
+  const objects: KubeObject[] = [];
+  let sourceType: Targets['sourceType'] = 'Directory';
+  for (const source of spec.allSources) {
+    const { repoURL, targetRevision = '' } = source;
+    const credentials = () => credentialsFor(client, repoURL, settings.repoUrl, signal);
+    const revision = await memory.sources.resolve(repoURL, targetRevision, credentials, signal);
+    const rendered = await memory.sources.use(repoURL, revision, credentials, signal, (directory) =>
+      renderSource(directory, source, { name, namespace: spec.namespace }, client),
+    );
+    commits.push(revision.commit);
+    objects.push(...rendered.objects);
+    sourceType = rendered.type;
+  }
+  const general = readSyncOptions(spec.syncPolicy?.syncOptions);
+  const placed = await placeObjects(objects, spec.namespace, client, signal);
+  const targets = placed.flatMap((object) => targetOf(object, name, general) ?? []);
+  const plain = targets.filter(({ hooks }) => hooks.length === 0);
+  refuseDuplicates(plain);
+  return {
+    aim: { spec, sources: spec.allSources.map(shownSource), commits },
+    sourceType,
+    objects: plain,
+    hooks: targets.filter(({ hooks }) => hooks.length > 0),
+  };
+}
+
+function refuseDuplicates(targets: readonly Target[]): void {
+  const seen = new Set<string>();
+  for (const { key, ref, object } of targets) {
+    if (!object.metadata.name)
+      throw new SourceError('InvalidSource', `${ref.kind}: generateName is for hooks; give it a name`);
+    if (seen.has(key)) throw new SourceError('InvalidSource', `${refText(ref)} is there twice; remove one`);
+    seen.add(key);
+  }
+}

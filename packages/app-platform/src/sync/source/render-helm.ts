@@ -1,0 +1,91 @@
+import { posix } from 'node:path';
+import {
+  capabilitiesOf,
+  ChartError,
+  collectValues,
+  fromPlain,
+  loadChart,
+  renderChart,
+  TemplateExecError,
+  TemplateParseError,
+  writeYaml,
+  type ValueSources,
+} from '@slipway/charts';
+import type { Client, KubeObject } from '@slipway/kube';
+
+import type { Source } from '../../argo/application.ts';
+import type { Checkout } from './checkout.ts';
+import { readObjects } from './read-objects.ts';
+import { SourceError } from './source-error.ts';
+
+type Helm = NonNullable<Source['helm']>;
+
+/** A name no file can have: the values written into the Application itself. */
+const inline = '\0inline';
+
+/** The objects of a chart, hooks and definitions among them, as `helm template` gives them. */
+export async function renderHelm(
+  checkout: Checkout,
+  source: Source,
+  release: { readonly name: string; readonly namespace: string },
+  client: Client,
+): Promise<KubeObject[]> {
+  const helm: Helm = source.helm ?? {};
+  const path = source.path ?? '.';
+  try {
+    const chart = await loadChart(await checkout.folder(path));
+    const values = await collectValues(await valueSources(checkout, path, helm), async (file) =>
+      file === inline ? inlineValues(helm) : await checkout.text(file),
+    );
+    const rendered = await renderChart(chart, {
+      values,
+      release: { name: helm.releaseName || release.name, namespace: helm.namespace || release.namespace },
+      capabilities: await capabilitiesOf(client),
+      skipSchemaValidation: helm.skipSchemaValidation ?? false,
+    });
+    // Tests are for `helm test`; nothing of a synchronization runs them.
+    const hooks = rendered.hooks.filter(({ events }) => !events.includes('test'));
+    return [
+      ...(helm.skipCrds ? [] : rendered.crds.flatMap((crd) => readObjects(crd.content, crd.path))),
+      ...[...rendered.manifests, ...hooks].flatMap((manifest) => readObjects(manifest.content, manifest.path)),
+    ];
+  } catch (error) {
+    if (!isUsersFault(error)) throw error;
+    throw new SourceError('InvalidSource', `${path}: ${error.message}`, { cause: error });
+  }
+}
+
+function isUsersFault(error: unknown): error is Error {
+  return [ChartError, TemplateExecError, TemplateParseError].some((type) => error instanceof type);
+}
+
+/** In Argo CD's order: files, the values in the Application, then single parameters. */
+async function valueSources(checkout: Checkout, path: string, helm: Helm): Promise<ValueSources> {
+  const files: string[] = [];
+  for (const file of helm.valueFiles ?? []) {
+    if (/^[a-z]+:\/\//.test(file) || file.startsWith('$'))
+      throw new SourceError('InvalidSpec', `helm.valueFiles: '${file}' is no file of the repository`);
+    const below = file.startsWith('/') ? posix.normalize(file) : posix.join(path, file);
+    if (helm.ignoreMissingValueFiles && (await checkout.find(below)) === undefined) continue;
+    files.push(below);
+  }
+  const set = (force: boolean) =>
+    (helm.parameters ?? [])
+      .filter(({ forceString }) => (forceString ?? false) === force)
+      .map(({ name, value = '' }) => `${name}=${escaped(value)}`);
+  return {
+    files: [...files, inline],
+    set: set(false),
+    setString: set(true),
+    setFile: (helm.fileParameters ?? []).map((parameter) => `${parameter.name}=${posix.join(path, parameter.path)}`),
+  };
+}
+
+function inlineValues({ values = '', valuesObject }: Helm): string {
+  return valuesObject === undefined ? values : writeYaml(fromPlain(valuesObject));
+}
+
+/** A comma would end the value. One that is escaped already, or in a list, is meant so. */
+function escaped(value: string): string {
+  return value.startsWith('{') ? value : value.replaceAll(/(?<!\\),/g, String.raw`\,`);
+}
