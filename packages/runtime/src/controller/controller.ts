@@ -118,13 +118,21 @@ export interface ControllerOptions<K extends Kind, W extends readonly Kind[] = r
   rateLimiter?: (clock: Clock) => RateLimiter;
   /** Whether only the leader runs it. Default true. */
   needsLeader?: boolean;
-  /** A Lease it needs besides the one of the manager: that of a program beside which it must never act. Counts only with leader election. */
-  lease?: { readonly namespace: string; readonly name: string };
+  /** A Lease it needs besides the one of the manager: that of a program beside which it must never act. */
+  lease?: ControllerLease;
   /** The cluster it works on. Default `main`. */
   cluster?: string;
   /** Keeps deleted objects until the clean-up is done. */
   finalize?: Finalize<K>;
   reconcile: Reconcile;
+}
+
+/** The Lease of a controller's own. */
+export interface ControllerLease {
+  readonly namespace: string;
+  readonly name: string;
+  /** Also without leader election: for work that two processes can never share. Default false. */
+  readonly always?: boolean;
 }
 
 /** A controller as declared; a manager runs it. */
@@ -142,7 +150,7 @@ export interface Controller {
   readonly resyncMs: number;
   readonly rateLimiter: ((clock: Clock) => RateLimiter) | undefined;
   readonly needsLeader: boolean;
-  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
+  readonly lease: ControllerLease | undefined;
   readonly cluster: string | undefined;
   readonly finalize: Finalize | undefined;
   readonly reconcile: Reconcile;

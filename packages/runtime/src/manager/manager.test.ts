@@ -400,6 +400,28 @@ describe('leader election', () => {
     expect((await client.get(Lease, lease))?.spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
   });
 
+  test('a controller whose own lease always counts runs in one process at a time, also without leader election', async () => {
+    await using scene = await stage();
+    const { clock, client, common } = scene;
+    const own = { namespace: 'default', name: 'own' };
+    await client.create(configMap('a'));
+    const runs: string[][] = [[], []];
+    const start = (replica: number) =>
+      startManager({ ...common, controllers: [{ ...counting(runs[replica]!), lease: { ...own, always: true } }] });
+    const one = await start(0);
+    await clock.runUntil(() => runs[0]!.length > 0);
+    await using two = await start(1);
+    await clock.advance(60_000);
+    await two.ready;
+    expect(runs[1]).toEqual([]);
+    expect((await client.get(Lease, own))?.spec?.holderIdentity).not.toBe('');
+    const gone = one.stop();
+    await clock.advance(1);
+    await gone;
+    await clock.runUntil(() => runs[1]!.length > 0);
+    expect((await client.get(Lease, own))?.spec).toMatchObject({ leaseTransitions: 1 });
+  });
+
   test('a leader that dies is succeeded when its lease has run out, not before', async () => {
     await using scene = await stage();
     const { clock, client, common } = scene;

@@ -5,7 +5,7 @@ import { type Clock, findConnection, kindText, type Random, systemClock, systemR
 import { trace, type Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 
-import type { Controller } from '../controller/controller.ts';
+import type { Controller, ControllerLease } from '../controller/controller.ts';
 import { RunningController } from '../controller/running-controller.ts';
 import { EventSink } from '../events/event-recorder.ts';
 import { createLogger } from '../log/create-logger.ts';
@@ -296,10 +296,11 @@ class RunningManager implements Manager {
     addCacheMetrics(this.registry, this.#clusters, this.#clock);
   }
 
-  #makeElector(lease?: { namespace: string; name: string }): LeaderElector | undefined {
+  #makeElector(lease?: ControllerLease): LeaderElector | undefined {
     const { leaderElection = false } = this.#options;
-    if (leaderElection === false) return undefined;
-    const chosen = { ...(leaderElection === true ? {} : leaderElection), ...lease };
+    if (leaderElection === false && !lease?.always) return undefined;
+    const place = lease && { namespace: lease.namespace, name: lease.name };
+    const chosen = { ...(typeof leaderElection === 'boolean' ? {} : leaderElection), ...place };
     const main = this.#open[0]!;
     const name = chosen.name ?? this.name;
     return new LeaderElector({
@@ -319,7 +320,7 @@ class RunningManager implements Manager {
     const { health = false, metrics = false } = this.#options;
     if (health) {
       const live = new Map<string, HealthCheck>([['ping', () => undefined]]);
-      if (this.#elector) live.set('leader-election', () => this.#checkElector());
+      if (this.#electors().length > 0) live.set('leader-election', () => this.#checkElectors());
       for (const [name, check] of Object.entries(health.live ?? {})) live.set(name, check);
       const probes = { healthz: live, readyz: () => this.#readyChecks(health) };
       const server = await serveHttp(health, ({ path }) => answerProbe(path, probes), this.#log);
@@ -341,9 +342,12 @@ class RunningManager implements Manager {
     return refusal ?? { status: 200, contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 
-  #checkElector(): void {
-    const electors = [this.#elector!, ...this.#furtherElectors.values()];
-    if (electors.some((elector) => !elector.healthy)) throw new Error('leading, but the lease has run out');
+  #electors(): LeaderElector[] {
+    return [...(this.#elector ? [this.#elector] : []), ...this.#furtherElectors.values()];
+  }
+
+  #checkElectors(): void {
+    if (this.#electors().some((elector) => !elector.healthy)) throw new Error('leading, but the lease has run out');
   }
 
   /** One check per declared kind, so that the line of a kind that does not load says which and why. */
