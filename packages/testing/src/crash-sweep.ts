@@ -1,5 +1,7 @@
+import type { TransportRequest } from '@slipway/kube';
+
 import { KillableTransport } from './killable-transport.ts';
-import { isWrite } from './requests.ts';
+import { isLease, isWrite } from './requests.ts';
 import { compareEnds, playScenario, type Scenario, type SweepOptions, type SweepResult } from './scenario.ts';
 
 interface CrashPoint {
@@ -18,7 +20,7 @@ export async function sweepCrashes(scenario: Scenario, options: SweepOptions = {
   const calm = await crashOnce(scenario, options, undefined);
   let points = 0;
   for (let index = 0; index < calm.requests; index += options.stride ?? 1) {
-    for (const phase of ['before', 'after'] as const) {
+    for (const phase of options.phases ?? (['before', 'after'] as const)) {
       options.progress?.(`${phase} request ${index} of ${calm.requests}`);
       const run = await crashOnce(scenario, options, { index, phase });
       if (run.disturbedAt === undefined) continue;
@@ -30,7 +32,9 @@ export async function sweepCrashes(scenario: Scenario, options: SweepOptions = {
 }
 
 async function crashOnce(scenario: Scenario, options: SweepOptions, point: CrashPoint | undefined) {
-  const counts = options.at === 'all' ? () => true : isWrite;
+  const isPoint = options.at === 'all' ? () => true : isWrite;
+  // Who leads is the runtime's own story, and it renews as long as a scenario lasts.
+  const counts = (request: TransportRequest): boolean => isPoint(request) && !isLease(request);
   let requests = 0;
   let disturbedAt: string | undefined;
   const played = await playScenario(scenario, {

@@ -1,6 +1,7 @@
 export * from './crash-sweep.ts';
 export * from './fault-sweep.ts';
 export * from './killable-transport.ts';
+export { waitsForTime } from './outside-work.ts';
 export { watchOwnerReferences } from './owner-watch.ts';
 export { PermissionRecorder, type PermissionDifference } from './permission-recorder.ts';
 export type { ProcessImage, ProcessNodeOptions } from './reference-tool.ts';

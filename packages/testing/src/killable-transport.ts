@@ -1,13 +1,21 @@
 import type { Stream, StreamHandler, Transport, TransportRequest, TransportResponse } from '@slipway/kube';
 
+import { waitsForTime } from './outside-work.ts';
+
 /** Decides, before and after each request, whether the process dies there. */
 export type KillPoint = (request: TransportRequest, phase: 'before' | 'after') => boolean;
+
+/** The calls of a process that go elsewhere than to the API server, such as to Git: they too can be the last thing it does. */
+export interface OtherCalls {
+  /** `call` names it in reports and decides whether it counts as a write, as a request would. */
+  around<T>(call: TransportRequest, work: () => Promise<T>): Promise<T>;
+}
 
 /**
  * The network of a process that can be killed: from the chosen moment on nothing it sends arrives and nothing arrives at it,
  * as after `kill -9`. The request at which it died has taken effect or not, as `point` decided.
  */
-export class KillableTransport implements Transport {
+export class KillableTransport implements Transport, OtherCalls {
   readonly #inner: Transport;
   readonly #point: KillPoint;
   readonly #streams = new Set<Stream>();
@@ -33,11 +41,20 @@ export class KillableTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    if (!this.#dead && this.#point(request, 'before')) this.kill();
+    return await this.around(request, () => this.#inner.send(request, signal), signal);
+  }
+
+  async around<T>(call: TransportRequest, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (!this.#dead && this.#point(call, 'before')) this.kill();
     if (this.#dead) return await never(signal);
-    const response = await this.#inner.send(request, signal);
-    if (!this.#dead && this.#point(request, 'after')) this.kill();
-    return this.#dead ? await never(signal) : response;
+    try {
+      const result = await work();
+      if (!this.#dead && this.#point(call, 'after')) this.kill();
+      return this.#dead ? await never(signal) : result;
+    } catch (error) {
+      if (this.#dead) return await never(signal);
+      throw error;
+    }
   }
 
   open(request: TransportRequest, handler: StreamHandler): Stream {
@@ -60,6 +77,7 @@ export class KillableTransport implements Transport {
 
 /** What a dead process gets: nothing, for ever. Only an abort from inside it is still heard. */
 function never(signal?: AbortSignal): Promise<never> {
+  waitsForTime();
   return new Promise((_resolve, reject) => {
     if (signal?.aborted) reject(signal.reason);
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,6 +1,7 @@
 import type { Transport } from '@slipway/kube';
 import type { Controller, LogEntry } from '@slipway/runtime';
 
+import type { OtherCalls } from './killable-transport.ts';
 import { logText } from './log-text.ts';
 import type { TestCluster, TestManager } from './test-cluster.ts';
 import { WriteCount, type WriteBound } from './write-count.ts';
@@ -10,8 +11,8 @@ export interface Scenario {
   readonly name: string;
   /** A fresh cluster. */
   cluster(): Promise<TestCluster>;
-  /** Fresh controllers, as after a restart of the process. */
-  controllers(): readonly Controller[];
+  /** Fresh controllers, as after a restart of the process, whose calls to others than the API server go through `calls`. */
+  controllers(calls: OtherCalls): readonly Controller[];
   /** What users do, one after another. Each must be safe to do once, whatever state the operator is in. */
   readonly steps: readonly ScenarioStep[];
   /** The end state, without what differs from run to run (uids, times, versions). */
@@ -34,6 +35,8 @@ export interface SweepOptions {
   readonly at?: 'writes' | 'all';
   /** Every n-th point only. Default 1. */
   readonly stride?: number;
+  /** Right before a request, right after it, or both. Default both: for requests one after another, after one is before the next. */
+  readonly phases?: readonly ('before' | 'after')[];
   /** Told of each point before it is tried. */
   readonly progress?: (point: string) => void;
 }
@@ -53,7 +56,7 @@ export interface Disturbance {
   /** Time passes after every step, not only after the last. */
   readonly lingers?: boolean;
   /** The operator's way to the server. `restart` starts a new process in place of the one that died. */
-  wrap(transport: Transport, restart: () => void): Transport;
+  wrap(transport: Transport, restart: () => void): Transport & Partial<OtherCalls>;
 }
 
 /** How a run of a scenario ended. */
@@ -62,6 +65,9 @@ export interface PlayedScenario {
   /** What the operator logged, all its processes one after another. */
   readonly logs: readonly LogEntry[];
 }
+
+/** A process nothing happens to. */
+const undisturbed: OtherCalls = { around: (_call, work) => work() };
 
 const limitMs = 7_200_000;
 
@@ -86,7 +92,8 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     const transport = disturbance.wrap(writes.counting(cluster.transport()), () => {
       restarting ??= restart();
     });
-    running = await cluster.run(scenario.controllers(), { cluster: { transport }, gracefulStopMs: 0 });
+    const calls: OtherCalls = { around: transport.around?.bind(transport) ?? undisturbed.around };
+    running = await cluster.run(scenario.controllers(calls), { cluster: { transport }, gracefulStopMs: 0 });
     processes.push(running);
   };
   const restart = async (): Promise<void> => {

@@ -21,6 +21,7 @@ import {
   type ManagerOptions,
 } from '@slipway/runtime';
 
+import { OutsideWork } from './outside-work.ts';
 import type { ProcessNodeOptions } from './reference-tool.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -37,6 +38,8 @@ export interface TestClusterOptions {
   readonly processNode?: ProcessNodeOptions;
   /** `machine`: real time on the embedded cluster too, for what looks at the clock of the machine (TLS). Default `virtual`. */
   readonly time?: 'virtual' | 'machine';
+  /** Controllers that read files or run processes: virtual time stands still while they do. Default false. */
+  readonly outsideWork?: boolean;
   /** More options for the embedded server; ignored by the reference cluster. */
   readonly embedded?: Omit<ClusterOptions, 'clock' | 'controllers'>;
 }
@@ -108,13 +111,15 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
       close: () => embedded.stop(),
     });
   }
-  const clock = new VirtualClock();
+  const outside = options.outsideWork ? new OutsideWork() : undefined;
+  const clock = new VirtualClock(undefined, outside);
   const embedded = await startCluster({ ...options.embedded, clock, controllers: options.controllers ?? 'core' });
   return await prepare(options, {
     type: 'embedded',
     clock,
     embedded,
-    transport: () => embedded.transportFor({}),
+    ...(outside ? { outside } : {}),
+    transport: () => outside?.leaving(embedded.transportFor({})) ?? embedded.transportFor({}),
     async eventually(what, check, { withinMs = 86_400_000 } = {}) {
       const attempt = new Attempt(what, check);
       try {
@@ -157,6 +162,7 @@ type Basis = Pick<
   TestCluster,
   'type' | 'clock' | 'embedded' | 'hostAddress' | 'logs' | 'transport' | 'eventually' | 'advance'
 > & {
+  readonly outside?: OutsideWork;
   close(): Promise<void>;
 };
 
@@ -181,7 +187,7 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
         log: memoryLogger(entries),
         gracefulStopMs: 5_000,
         ...managerOptions,
-        controllers,
+        controllers: basis.outside?.around(controllers) ?? controllers,
       });
       const running: TestManager = {
         manager,

@@ -1,5 +1,7 @@
 import type { Clock, Timer } from '@slipway/kube';
 
+import { type OutsideWork, waitsForTime } from './outside-work.ts';
+
 interface Entry {
   at: number;
   order: number;
@@ -15,10 +17,12 @@ export class VirtualClock implements Clock {
   #set = 0;
   #order = 0;
   readonly #timers = new Set<Entry>();
+  readonly #outside: OutsideWork | undefined;
 
-  /** Starts at `startMs` (epoch milliseconds). Default 2026-01-01T00:00:00Z. */
-  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+  /** Starts at `startMs` (epoch milliseconds). Default 2026-01-01T00:00:00Z. `outside`: work for which it stands still. */
+  constructor(startMs: number = Date.UTC(2026, 0, 1), outside?: OutsideWork) {
     this.#now = startMs;
+    this.#outside = outside;
   }
 
   now(): number {
@@ -40,18 +44,31 @@ export class VirtualClock implements Clock {
   }
 
   schedule(delayMs: number, callback: () => void): Timer {
-    const entry: Entry = { at: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
+    const over = waitsForTime();
+    const entry: Entry = {
+      at: this.#now + Math.max(0, delayMs),
+      order: this.#order++,
+      callback() {
+        over();
+        callback();
+      },
+    };
     this.#timers.add(entry);
-    return { cancel: () => void this.#timers.delete(entry) };
+    return {
+      cancel: () => {
+        over();
+        this.#timers.delete(entry);
+      },
+    };
   }
 
   /** Lets `ms` milliseconds pass: fires every timer due within them, including those set on the way. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settle();
+    await this.#settle();
     for (let next = this.#next(); next && next.at <= end; next = this.#next()) {
       this.#fire(next);
-      await settle();
+      await this.#settle();
     }
     this.#now = end;
   }
@@ -60,12 +77,19 @@ export class VirtualClock implements Clock {
   async runUntil(predicate: () => boolean | Promise<boolean>, limitMs = 86_400_000): Promise<void> {
     const end = this.#now + limitMs;
     for (;;) {
-      await settle();
+      await this.#settle();
       if (await predicate()) return;
       const next = this.#next();
       if (!next || next.at > end) throw new Error(`virtual time: nothing left to wait for within ${limitMs} ms`);
       this.#fire(next);
     }
+  }
+
+  async #settle(): Promise<void> {
+    await turns();
+    if (!this.#outside) return;
+    await this.#outside.rests();
+    await turns();
   }
 
   #next(): Entry | undefined {
@@ -84,6 +108,6 @@ export class VirtualClock implements Clock {
 }
 
 /** Several turns of the event loop: in-process requests need a handful of them to come to rest. */
-async function settle(): Promise<void> {
+async function turns(): Promise<void> {
   for (let turn = 0; turn < 8; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }

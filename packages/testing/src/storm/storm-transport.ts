@@ -42,6 +42,18 @@ export class StormTransport implements Transport {
     return response;
   }
 
+  /** What goes elsewhere is held and interrupted in the same way; how it fails is for its own server to say. */
+  async around<T>(call: TransportRequest, work: () => Promise<T>): Promise<T> {
+    if (!isWrite(call)) return await work();
+    const sky = this.#sky;
+    const fate = sky.fateOf(laneOfCaller(), call);
+    await hold(sky.clock, fate.holdMs);
+    if (fate.before) await sky.happens(fate.before);
+    const result = await work();
+    if (fate.after) await sky.happens(fate.after);
+    return result;
+  }
+
   open(request: TransportRequest, handler: StreamHandler): Stream {
     let over = false;
     const end = (act: () => void) => {

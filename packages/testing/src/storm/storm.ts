@@ -1,7 +1,7 @@
 import { KubeError, type KubeObject, type TransportRequest } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
 
-import { KillableTransport } from '../killable-transport.ts';
+import { KillableTransport, type OtherCalls } from '../killable-transport.ts';
 import { watchOwnerReferences } from '../owner-watch.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import type { TestCluster, TestManager } from '../test-cluster.ts';
@@ -15,8 +15,8 @@ export interface StormStory {
   readonly name: string;
   /** A fresh cluster. */
   cluster(): Promise<TestCluster>;
-  /** Fresh controllers, as after a restart of the process. */
-  controllers(): readonly Controller[];
+  /** Fresh controllers, as after a restart of the process, whose calls to others than the API server go through `calls`. */
+  controllers(calls: OtherCalls): readonly Controller[];
   /** What users do, in this order. The seed decides between which two writes of the operator. */
   readonly steps: readonly StormAct[];
   /** What others do to the operator's objects, at any moment and any number of times. What the server refuses them is no matter. */
@@ -309,7 +309,7 @@ class Storm implements Sky {
     const transport = new StormTransport(counted, this);
     const network = new KillableTransport(transport, () => false);
     const random = this.#random.fork(`process/${replica}/${this.#events}`);
-    const manager = await this.#cluster.run(inLanes(this.#story.controllers()), {
+    const manager = await this.#cluster.run(inLanes(this.#story.controllers(callsOf(network, transport))), {
       cluster: { transport: network },
       name: 'storm',
       random,
@@ -349,4 +349,9 @@ class Storm implements Sky {
     const at = ((this.clock.now() - this.#startedAt) / 1000).toFixed(3);
     this.journal.push(`${at} ${line.replace(uid, '<uid>')}`);
   }
+}
+
+/** A call to others in a storm: held like a write, with things happening around it, and never begun by a dead process. */
+function callsOf(network: KillableTransport, storm: StormTransport): OtherCalls {
+  return { around: (call, work) => network.around(call, () => storm.around(call, work)) };
 }
