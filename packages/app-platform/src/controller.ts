@@ -11,6 +11,7 @@ import {
 import { AplOperator } from './gitops/apl-operator.ts';
 import { GitRepository } from './gitops/git-repository.ts';
 import type { GitCredentials } from './git/credentials.ts';
+import type { GitRunner } from './git/git-process.ts';
 import { remoteHeads, type GitRemote, type RemoteHeads } from './git/remote-head.ts';
 import { WorkingCopy } from './git/working-copy.ts';
 import { reconcileInstall, retryAfterMs } from './install/installer.ts';
@@ -32,6 +33,8 @@ export interface AppPlatformOptions {
   readonly upgrades?: readonly RuntimeUpgrade[];
   /** How branches are asked for. Default: from the server, without a process. */
   readonly heads?: (remote: GitRemote) => RemoteHeads;
+  /** How git is run. Default: as a process. */
+  readonly git?: GitRunner;
 }
 
 const operatorEmail = 'pipeline@cluster.local';
@@ -39,7 +42,7 @@ const phases = { installation: 'installation', poll: 'poll', reconcile: 'reconci
 
 /**
  * The platform as a controller whose keys are the loops: the installation until it is done, then polling and reconciling for ever.
- * The queue runs each loop once at a time and starts the pause after the work; the lease of the manager keeps other replicas out.
+ * The queue runs each loop once at a time and starts the pause after the work; a lease of its own keeps other replicas out.
  */
 export function appPlatformController(options: AppPlatformOptions): Controller & { readonly poll: () => void } {
   const { settings } = options;
@@ -86,6 +89,9 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
     predicates: [() => false],
     resyncMs: 0,
     concurrency: 2,
+    // Two processes must never apply at once, whether or not the manager elects a leader: each would take the other's unfinished
+    // releases for abandoned ones.
+    lease: names.lease,
     sources: [wake],
     async reconcile(context, { name }) {
       const round = rounds[name];
@@ -143,6 +149,7 @@ function workingCopy(options: AppPlatformOptions, credentials: GitCredentials): 
       branch: settings.branch,
       identity: { name: credentials.username, email: operatorEmail },
       timeoutMs: settings.gitTimeoutMs,
+      ...(options.git ? { run: options.git } : {}),
     });
   known.set(id, copy);
   return copy;

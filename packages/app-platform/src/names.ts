@@ -1,6 +1,8 @@
 /** What the operator keeps on the cluster, under the names others read it by. */
 export const names = {
   fieldManager: 'apl-operator',
+  /** In a namespace that is always there: the operator's own may be missing until it writes its first record. */
+  lease: { namespace: 'kube-system', name: 'apl-operator', always: true },
   operatorNamespace: 'apl-operator',
   platformNamespace: 'otomi',
   adminNamespace: 'keycloak',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { systemClock, type Clock } from '@slipway/kube';
 
 import { startGitServer, type GitServer } from '../src/git-server/git-server.ts';
+import type { GitRunner } from '../src/git/git-process.ts';
 import { WorkingCopy } from '../src/git/working-copy.ts';
 
 /** The password every test server asks for; it must turn up nowhere but in headers. */
@@ -15,12 +16,17 @@ export interface GitWorld extends AsyncDisposable {
   readonly folder: string;
   readonly server: GitServer;
   /** A checkout of its own. */
-  copy(name: string): WorkingCopy;
+  copy(name: string, run?: GitRunner): WorkingCopy;
   /** Somebody commits files (`undefined` removes one) and pushes them. Gives the commit. */
   push(files: Readonly<Record<string, string | undefined>>, message: string): Promise<string>;
 }
 
-export async function gitWorld(onPush?: () => void): Promise<GitWorld> {
+export interface GitWorldOptions {
+  /** Told after every push. */
+  readonly onPush?: () => void;
+}
+
+export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-git-'));
   const server = await startGitServer({
     directory: join(folder, 'server'),
@@ -28,13 +34,14 @@ export async function gitWorld(onPush?: () => void): Promise<GitWorld> {
     credentials,
     ...(onPush ? { onPush } : {}),
   });
-  const copy = (name: string): WorkingCopy =>
+  const copy = (name: string, run?: GitRunner): WorkingCopy =>
     new WorkingCopy({
       directory: join(folder, name),
       remote: { url: server.url, credentials },
       branch: 'main',
       identity: { name, email: `${name}@example.com` },
       timeoutMs: 60_000,
+      ...(run ? { run } : {}),
     });
   return {
     folder,
@@ -43,12 +50,19 @@ export async function gitWorld(onPush?: () => void): Promise<GitWorld> {
     async push(files, message) {
       const user = copy('user');
       await user.prepare();
-      if (await user.remoteRevision()) await user.takeRemote();
-      await writeFiles(user.directory, files);
-      await user.git(['add', '--all']);
-      await user.git(['commit', '--quiet', '--allow-empty', '-m', message]);
-      await user.atRemote(['push', '--quiet', 'origin', 'main']);
-      return (await user.revision())!;
+      for (let tries = 0; ; tries += 1) {
+        if (await user.remoteRevision()) await user.takeRemote();
+        await writeFiles(user.directory, files);
+        await user.git(['add', '--all']);
+        await user.git(['commit', '--quiet', '--allow-empty', '-m', message]);
+        try {
+          await user.atRemote(['push', '--quiet', 'origin', 'main']);
+          return (await user.revision())!;
+        } catch (error) {
+          // The operator was faster.
+          if (tries === 20) throw error;
+        }
+      }
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 import { commitAndPush, commitMessages } from '../src/git/commit-and-push.ts';
 import { GitError } from '../src/git/git-error.ts';
+import { runGit } from '../src/git/git-process.ts';
 import { headsIn, remoteHeads } from '../src/git/remote-head.ts';
 import { basicAuthorization } from '../src/git/credentials.ts';
 import { canary, credentials, gitWorld, impatientClock, writeFiles } from './git-kit.ts';
@@ -120,4 +121,49 @@ test('the password is in no URL, configuration or error', async () => {
     expect(text).not.toContain(basicAuthorization(credentials).slice(6));
   }
   expect(failure).toContain('****');
+});
+
+test('a lock that a killed git left in the folder is removed by the next process', async () => {
+  await using world = await gitWorld();
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  const dead = world.copy('operator');
+  await dead.prepare();
+  for (const lock of ['index.lock', 'config.lock', 'HEAD.lock', 'refs/heads/main.lock'])
+    await writeFiles(dead.directory, { [`.git/${lock}`]: '' });
+  const copy = world.copy('operator');
+  await copy.prepare();
+  await copy.takeRemote();
+  expect(await copy.revision()).toBe(await copy.remoteRevision());
+});
+
+test('git that is killed for taking too long leaves no lock to the call after it', async () => {
+  await using world = await gitWorld();
+  const directory = join(world.folder, 'operator');
+  const copy = world.copy('operator', async (args, options) => {
+    if (args[0] !== 'add') return await runGit(args, options);
+    await writeFiles(directory, { '.git/index.lock': '' });
+    throw new GitError('Timeout', 'git add took longer than 1 ms');
+  });
+  await copy.prepare();
+  await writeFiles(directory, { 'a.yaml': 'a: 1\n' });
+  await expect(copy.git(['add', '--all'])).rejects.toMatchObject({ code: 'Timeout' });
+  expect(await readdir(join(directory, '.git'))).not.toContain('index.lock');
+});
+
+test('a repository whose making was interrupted is made', async () => {
+  await using world = await gitWorld();
+  const commit = await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  await writeFiles(join(world.folder, 'operator'), { '.git/description': '' });
+  const copy = world.copy('operator');
+  await copy.prepare();
+  await copy.takeRemote();
+  expect(await copy.revision()).toBe(commit);
+});
+
+test('a folder inside of another repository is no part of it', async () => {
+  await using world = await gitWorld();
+  await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+  const outer = world.copy('user');
+  await writeFiles(outer.directory, { 'inner/b.yaml': '' });
+  expect(await world.copy('user/inner').revision()).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { ConfigMap, Secret, type Transport, type TransportRequest } from '@slipway/kube';
+import { ConfigMap, Secret } from '@slipway/kube';
 import { onReference, skipped } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
@@ -181,47 +181,6 @@ test('without VALUES_INPUT a cluster that is no platform is left as it is', { ti
   await cluster.eventually('it says so', () => running.logs.some(({ message }) => message.includes('VALUES_INPUT')));
   expect(await cluster.client.get(ConfigMap, statusPlace)).toBeUndefined();
 });
-
-/** Lets an operator write so often, and not once more: its process is dead. */
-function dyingTransport(inner: Transport, writes: number): Transport {
-  let left = writes;
-  const dead = (request: TransportRequest): boolean => request.method !== 'GET' && (left -= 1) < 0;
-  return {
-    send: async (request, signal) => {
-      if (dead(request)) throw new Error('the process is dead');
-      return await inner.send(request, signal);
-    },
-    open: (request, handler) => inner.open(request, handler),
-    close: () => inner.close(),
-  };
-}
-
-test.each([1, 3, 4, 6, 9, 12, 15, 18, 21, 24])(
-  'crash after write %i: a new process in a new folder ends with the secrets of the first',
-  { timeout: limit },
-  async (writes) => {
-    await using world = await platformWorld();
-    const { cluster } = world;
-    const first = await cluster.run([world.controller()], {
-      cluster: { transport: dyingTransport(cluster.transport(), writes) },
-    });
-    const stuck = () =>
-      first.logs.some(({ message }) =>
-        /Installation failed|status was not written|cycle|state of the apply/.test(message),
-      );
-    await cluster.eventually('the first process is dead or done', async () => {
-      const { status } = await readConfigMap(cluster.client, { namespace: 'apl-operator', name: names.operatorState });
-      return stuck() || status === 'succeeded';
-    });
-    await first.stop();
-    const made = await storedSecrets(cluster.client);
-    await cluster.run([world.controller({ settings: world.withFolder('second') })]);
-    await installed(world);
-    const kept = await storedSecrets(cluster.client);
-    if (Object.keys(made).length > 0) expect(kept).toEqual(made);
-    expect(Object.keys(kept)).toEqual(expect.arrayContaining(['apps', 'kms', 'users']));
-  },
-);
 
 test('VALUES_INPUT that is no map fails the bootstrap with what is the matter', { timeout: limit }, async () => {
   await using world = await platformWorld();

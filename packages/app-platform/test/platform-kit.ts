@@ -1,15 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testCluster, type TestCluster } from '@slipway/testing';
+import { onReference, testCluster, waitsForTime, type OtherCalls, type TestCluster } from '@slipway/testing';
 import { stringify } from 'yaml';
 
 import { appPlatformController, type AppPlatformOptions } from '../src/controller.ts';
+import { runGit, type GitRunner } from '../src/git/git-process.ts';
+import { WorkingCopy } from '../src/git/working-copy.ts';
+import { names } from '../src/names.ts';
 import { nativeHelmfile } from '../src/platform/native-helmfile.ts';
 import { settingsFrom, type PlatformSettings } from '../src/settings.ts';
+import { readConfigMap } from '../src/state/records.ts';
 import { PlatformRoot } from '../src/values/platform-root.ts';
 import type { Tree } from '../src/values/tree.ts';
-import { canary, gitWorld, type GitWorld } from './git-kit.ts';
+import { canary, gitWorld, type GitWorld, type GitWorldOptions } from './git-kit.ts';
 
 export const referencePlatform = new PlatformRoot(join(import.meta.dirname, '..', 'platform'));
 
@@ -20,6 +24,13 @@ export const initialValues: Tree = {
   teamConfig: { red: { settings: { resourceQuota: { pods: 5 } } } },
 };
 
+/** Where the operator says what it does. */
+export const places = {
+  installation: { namespace: names.operatorNamespace, name: names.installationStatus },
+  apply: { namespace: names.operatorNamespace, name: names.operatorState },
+  deployment: { namespace: names.platformNamespace, name: names.deploymentStatus },
+} as const;
+
 /** A cluster, a Git server and the settings of an operator that knows both. */
 export interface PlatformWorld extends AsyncDisposable {
   readonly cluster: TestCluster;
@@ -29,18 +40,37 @@ export interface PlatformWorld extends AsyncDisposable {
   controller(change?: Partial<AppPlatformOptions>): ReturnType<typeof appPlatformController>;
   /** Another folder, as a pod that was started again has. */
   withFolder(name: string): PlatformSettings;
+  /** What the last apply came to; with `commit`, of that commit. */
+  applied(commit?: string): Promise<Record<string, string>>;
 }
 
-export async function platformWorld(values: Tree = initialValues): Promise<PlatformWorld> {
-  const cluster = await testCluster({ time: 'machine' });
-  const git = await gitWorld();
+export interface PlatformWorldOptions extends GitWorldOptions {
+  readonly values?: Tree;
+  /** Environment variables beside those of every test. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+// Whoever waits for the one before, who may wait for time, waits for time as well.
+const { exclusive } = WorkingCopy.prototype;
+WorkingCopy.prototype.exclusive = function exclusiveInTime<T>(this: WorkingCopy, work: () => Promise<T>): Promise<T> {
+  const myTurn = waitsForTime();
+  return exclusive.call(this, () => {
+    myTurn();
+    return work();
+  }) as Promise<T>;
+};
+
+/** Real time is dear: on the reference cluster nothing waits as long as it would for a user. */
+const impatience = onReference ? { POLL_INTERVAL_MS: '50', MIN_TIMEOUT: '50' } : {};
+
+export async function platformWorld(options: PlatformWorldOptions = {}): Promise<PlatformWorld> {
+  const { values = initialValues, env = {} } = options;
+  const cluster = await testCluster({ outsideWork: true });
+  const git = await gitWorld(options);
   const folder = await mkdtemp(join(tmpdir(), 'slipway-platform-'));
   const valuesFile = join(folder, 'values.yaml');
   await writeFile(valuesFile, stringify(values));
-  const base = settingsFrom(
-    { VALUES_INPUT: valuesFile, POLL_INTERVAL_MS: '50', MIN_TIMEOUT: '50', GIT_OP_TIMEOUT_MS: '60000' },
-    folder,
-  );
+  const base = settingsFrom({ VALUES_INPUT: valuesFile, GIT_OP_TIMEOUT_MS: '60000', ...impatience, ...env }, folder);
   const withFolder = (name: string): PlatformSettings => ({
     ...base,
     repoUrl: git.server.url,
@@ -59,10 +89,37 @@ export async function platformWorld(values: Tree = initialValues): Promise<Platf
         helmfile: ({ client, clock }, layers) => nativeHelmfile({ root: referencePlatform, layers, client, clock }),
         ...change,
       }),
+    async applied(commit) {
+      return await cluster.eventually(`an apply is through${commit ? ` with ${commit}` : ''}`, async () => {
+        const state = await readConfigMap(cluster.client, places.apply);
+        const through = state['status'] === 'succeeded' || state['status'] === 'failed';
+        return through && (commit === undefined || state['commitHash'] === commit) ? state : undefined;
+      });
+    },
     async [Symbol.asyncDispose]() {
-      await cluster[Symbol.asyncDispose]();
+      await stopped(cluster);
       await git[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** An operator in the middle of something may need time to end. */
+async function stopped(cluster: TestCluster): Promise<void> {
+  let done = false;
+  const stopping = Promise.resolve(cluster[Symbol.asyncDispose]()).finally(() => (done = true));
+  while (!done) await Promise.race([stopping, cluster.advance(100)]);
+  await stopping;
+}
+
+/** Git calls that change something: where a process can die, and where others can come in between. */
+const writing = new Set(['add', 'commit', 'push', 'pull', 'fetch', 'checkout', 'reset', 'init', 'config', 'clean']);
+
+/** Git whose calls are among those a disturbance knows. */
+export function disturbedGit(calls: OtherCalls): GitRunner {
+  return async (args, options) => {
+    const [verb = ''] = args;
+    const call = { method: writing.has(verb) ? 'POST' : 'GET', path: `/git/${verb}` } as const;
+    return await calls.around(call, () => runGit(args, options));
   };
 }

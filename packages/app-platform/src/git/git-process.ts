@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
 
 import { type GitCredentials, gitConfigEnvironment, withoutCredentials } from './credentials.ts';
 import { GitError } from './git-error.ts';
@@ -18,6 +19,9 @@ export interface GitAnswer {
   readonly stdout: string;
   readonly exitCode: number;
 }
+
+/** Runs `git` with arguments; {@link runGit} is the one that does. */
+export type GitRunner = (args: readonly string[], options: GitOptions) => Promise<GitAnswer>;
 
 /** Settings of every call: no questions asked, no protocol that runs programs, no hooks of whoever wrote the repository. */
 const settings = {
@@ -40,6 +44,8 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
     HOME: cwd,
     LC_ALL: 'C',
+    // A folder that is no repository is none, whatever it is in.
+    GIT_CEILING_DIRECTORIES: dirname(cwd),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',

@@ -1,7 +1,8 @@
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { runGit, type GitAnswer, type GitOptions } from './git-process.ts';
+import { GitError } from './git-error.ts';
+import { runGit, type GitAnswer, type GitOptions, type GitRunner } from './git-process.ts';
 import type { GitRemote } from './remote-head.ts';
 
 export interface WorkingCopyOptions {
@@ -11,6 +12,8 @@ export interface WorkingCopyOptions {
   /** Who commits. */
   readonly identity: { readonly name: string; readonly email: string };
   readonly timeoutMs?: number;
+  /** Default: the `git` of the machine. */
+  readonly run?: GitRunner;
 }
 
 /** A checkout of the values repository. Whoever uses it has it alone: see {@link WorkingCopy.exclusive}. */
@@ -19,6 +22,7 @@ export class WorkingCopy {
   readonly branch: string;
   readonly #options: WorkingCopyOptions;
   #turn: Promise<unknown> = Promise.resolve();
+  #prepared = false;
 
   constructor(options: WorkingCopyOptions) {
     this.#options = options;
@@ -33,9 +37,15 @@ export class WorkingCopy {
     return mine;
   }
 
-  git(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitAnswer> {
-    const { directory, timeoutMs } = this.#options;
-    return runGit(args, { cwd: directory, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...options });
+  async git(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitAnswer> {
+    const { directory, timeoutMs, run = runGit } = this.#options;
+    try {
+      return await run(args, { cwd: directory, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...options });
+    } catch (error) {
+      // It was killed: what it held is nobody's now.
+      if (options.signal?.aborted || (error instanceof GitError && error.code === 'Timeout')) await this.#removeLocks();
+      throw error;
+    }
   }
 
   /** A call that goes to the server. */
@@ -43,19 +53,30 @@ export class WorkingCopy {
     return await this.git(args, { remote: this.#options.remote, ...options });
   }
 
-  async isRepository(): Promise<boolean> {
-    return await exists(join(this.directory, '.git'));
-  }
-
-  /** Makes it a repository with our identity and `origin`, whatever was there before. The URL holds no credentials. */
+  /**
+   * Makes it a repository with our identity and `origin`, whatever was there before: nothing, or what a process left that died in the
+   * middle of a git command. The URL holds no credentials. Once is enough for as long as the folder stays.
+   */
   async prepare(): Promise<void> {
     const { directory, remote, identity, branch } = this.#options;
+    if (this.#prepared && (await exists(join(directory, '.git')))) return;
     await mkdir(directory, { recursive: true });
-    if (!(await this.isRepository())) await this.git(['init', '--quiet', `--initial-branch=${branch}`, '.']);
+    await this.#removeLocks();
+    // Safe on a repository that is there, and needed on one whose making was interrupted.
+    await this.git(['init', '--quiet', `--initial-branch=${branch}`, '.']);
     await this.git(['config', 'user.name', identity.name]);
     await this.git(['config', 'user.email', identity.email]);
     const { exitCode } = await this.git(['remote', 'get-url', 'origin'], { accept: [0, 2] });
     await this.git(['remote', exitCode === 0 ? 'set-url' : 'add', 'origin', remote.url]);
+    this.#prepared = true;
+  }
+
+  /** Git that was killed leaves its locks behind, and every later call would wait for a process that is gone. We are alone here. */
+  async #removeLocks(): Promise<void> {
+    const entries = await readdir(join(this.directory, '.git'), { recursive: true }).catch(() => []);
+    for (const entry of entries) {
+      if (entry.endsWith('.lock')) await rm(join(this.directory, '.git', entry), { force: true });
+    }
   }
 
   /** The commit of the checkout, or `undefined` before the first. */
@@ -112,8 +133,10 @@ export class WorkingCopy {
   }
 
   async abandonMerges(): Promise<void> {
-    await this.git(['merge', '--abort'], { accept: [0, 128] });
-    await this.git(['rebase', '--abort'], { accept: [0, 128] });
+    const begun = async (...names: string[]): Promise<boolean> =>
+      (await Promise.all(names.map((name) => exists(join(this.directory, '.git', name))))).some(Boolean);
+    if (await begun('MERGE_HEAD')) await this.git(['merge', '--abort'], { accept: [0, 128] });
+    if (await begun('rebase-merge', 'rebase-apply')) await this.git(['rebase', '--abort'], { accept: [0, 128] });
   }
 }
 
