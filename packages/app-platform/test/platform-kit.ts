@@ -51,7 +51,7 @@ export interface PlatformWorldOptions extends GitWorldOptions {
 }
 
 // Whoever waits for the one before, who may wait for time, waits for time as well.
-const { exclusive } = WorkingCopy.prototype;
+const exclusive = Reflect.get(WorkingCopy.prototype, 'exclusive') as WorkingCopy['exclusive'];
 WorkingCopy.prototype.exclusive = function exclusiveInTime<T>(this: WorkingCopy, work: () => Promise<T>): Promise<T> {
   const myTurn = waitsForTime();
   return exclusive.call(this, () => {

@@ -92,7 +92,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
     const transport = disturbance.wrap(writes.counting(cluster.transport()), () => {
       restarting ??= restart();
     });
-    const calls: OtherCalls = { around: transport.around?.bind(transport) ?? undisturbed.around };
+    const calls = 'around' in transport ? (transport as OtherCalls) : undisturbed;
     running = await cluster.run(scenario.controllers(calls), { cluster: { transport }, gracefulStopMs: 0 });
     processes.push(running);
   };
