@@ -29,6 +29,7 @@ export { collectValues, type ValueSources } from './values/value-options.ts';
 export { mergeMaps } from './chart/merge-maps.ts';
 export { readAllYaml, readYaml, YamlError } from './yaml/read.ts';
 export { writeYaml } from './yaml/write.ts';
+export { diffUninstall, diffUpgrade, type DifferenceOptions, type ReleaseChange } from './release/difference.ts';
 export { installRelease, type InstallOptions } from './release/install.ts';
 export type { ReleaseContext, ReleaseProgress } from './release/operation.ts';
 export type { Release, ReleaseHook, ReleaseStatus } from './release/release.ts';
@@ -49,6 +50,7 @@ export {
 } from './helmfile/helmfile.ts';
 export { applyReleases, diffReleases, type ReleaseDifference } from './helmfile/diff.ts';
 export type { NeedsPolicy } from './helmfile/plan.ts';
+export type { OpenCharts } from './helmfile/remote-charts.ts';
 export type { HelmfileRelease } from './helmfile/release.ts';
 export { destroyReleases, syncReleases } from './helmfile/sync.ts';
 export type { HelmfileWorkOptions, ReleaseOutcome } from './helmfile/work.ts';

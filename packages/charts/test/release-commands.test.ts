@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Command, ConfigMap, systemRandom, type Terminal } from '@slipway/kube';
+import { type Command, ConfigMap } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
-import { flagsOf } from './command-flags.ts';
+import { callCommand, type CommandOutcome } from './command-kit.ts';
 
 const files = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n',
@@ -33,32 +33,17 @@ afterEach(async () => {
 });
 
 async function call(name: string, args: readonly string[], given: object = {}): Promise<string> {
-  let out = '';
-  const terminal: Terminal = {
-    out: (text) => void (out += text),
-    err: () => undefined,
-    readInput: async () => '',
-    interactive: false,
-    colours: false,
-    columns: () => 120,
-    rows: () => 40,
-    env: {},
+  const { out } = await callCommand(command as Command, name, args, given, {
     cwd: folder,
     clock: cluster.clock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-  };
-  const subcommand = command.subcommands![name]!.command as Command;
-  const connect = async () => ({
-    client: cluster.client,
-    transport: cluster.transport(),
-    namespace: 'default',
-    origin: 'test',
-    openTransport: () => cluster.transport(),
-    [Symbol.asyncDispose]: async () => undefined,
+    cluster,
   });
-  await subcommand.run!({ terminal, args, flags: { ...flagsOf(subcommand), ...given }, verbose: false, connect });
   return out;
+}
+
+async function diff(given: object = {}): Promise<CommandOutcome> {
+  const where = { cwd: folder, clock: cluster.clock, cluster };
+  return await callCommand(command as Command, 'diff', ['shop', 'shop'], given, where);
 }
 
 test('install, list, upgrade, history, rollback and uninstall print what Helm prints', async () => {
@@ -91,6 +76,34 @@ test('an integer given with --set stays one in the templates of an installed cha
   await call('install', ['shop', 'shop'], { set: ['greeting=1000000'] });
   const installed = await cluster.client.get(ConfigMap, { namespace: 'default', name: 'shop-config' });
   expect(installed?.data).toEqual({ greeting: '1000000' });
+});
+
+test('diff shows what an upgrade would change, without secrets, and writes nothing', async () => {
+  await writeFile(
+    join(folder, 'shop/templates/secret.yaml'),
+    'apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop-secret\nstringData:\n  greeting: {{ .Values.greeting }}\n',
+  );
+  await writeFile(
+    join(folder, 'shop/templates/hook.yaml'),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shop-hook\n  annotations: {helm.sh/hook: pre-upgrade}\ndata: {say: {{ .Values.greeting }}}\n',
+  );
+  await expect(diff()).rejects.toThrow(/has no deployed releases/);
+  const fresh = await diff({ install: true });
+  expect(fresh.out).toContain('install default/shop\n');
+  expect(fresh.out).toContain('+   greeting: (hidden, after)\n');
+  await call('install', ['shop', 'shop'], { set: ['greeting=hunter2'] });
+  expect(await diff({ 'reuse-values': true, 'detailed-exitcode': true })).toMatchObject({ out: '', code: 0 });
+
+  const changed = await diff({ set: ['greeting=hunter3'], 'detailed-exitcode': true });
+  expect(changed.code).toBe(2);
+  expect(changed.out).toContain('upgrade default/shop\n');
+  expect(changed.out).toContain('ConfigMap default/shop-config (v1) changed:\n');
+  expect(changed.out).toContain('-   greeting: hunter2\n+   greeting: hunter3\n');
+  expect(changed.out).toContain('-   greeting: (hidden, before)\n+   greeting: (hidden, after)\n');
+  expect(changed.out).toContain('ConfigMap default/shop-hook (v1) changed:\n');
+  expect((await diff({ set: ['greeting=hunter3'], 'no-hooks': true })).out).not.toContain('shop-hook');
+  expect(await diff({ set: ['greeting=hunter3'] })).toMatchObject({ code: 0 });
+  expect(JSON.parse(await call('history', ['shop'], { output: 'json' }))).toHaveLength(1);
 });
 
 test.each([

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
-import { systemClock, systemRandom, type Command, type Terminal } from '@slipway/kube';
+import { systemClock, type Command } from '@slipway/kube';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
 import { ChartServer, makeChart, type ServerOptions } from './chart-server.ts';
-import { flagsOf } from './command-flags.ts';
+import { callCommand } from './command-kit.ts';
 
 /** The helm command and ours, against the same server. Starting helm is slow: this belongs to the lane with the oracles. */
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
@@ -58,28 +58,10 @@ async function byHelm(...args: string[]): Promise<Outcome> {
   }
 }
 
-async function byUs(path: readonly string[], args: readonly string[], given: object = {}): Promise<Outcome> {
-  let out = '';
-  const terminal: Terminal = {
-    out: (text) => void (out += text),
-    err: () => undefined,
-    readInput: async () => '',
-    interactive: false,
-    colours: false,
-    columns: () => 120,
-    rows: () => 40,
-    env: { HOME: home },
-    cwd: home,
-    clock: systemClock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-  };
-  const called = path.reduce<Command>((above, name) => above.subcommands![name]!.command, command as Command);
-  const connect = () => {
-    throw new Error('no cluster here');
-  };
+async function byUs(path: string, args: readonly string[], given: object = {}): Promise<Outcome> {
   try {
-    await called.run!({ terminal, args, flags: { ...flagsOf(called), ...given }, verbose: false, connect });
+    const call = { cwd: home, clock: systemClock, env: { HOME: home } };
+    const { out } = await callCommand(command as Command, path, args, given, call);
     return { failed: false, out };
   } catch (error) {
     return { failed: true, out: (error as Error).message };
@@ -98,7 +80,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
         server.repository,
         ...(version ? ['--version', version] : []),
       );
-      const ours = await byUs(['template'], ['web'], { repo: server.repository, ...(version ? { version } : {}) });
+      const ours = await byUs('template', ['web'], { repo: server.repository, ...(version ? { version } : {}) });
       expect(ours.failed).toBe(theirs.failed);
       if (!theirs.failed) expect(ours.out).toBe(theirs.out);
     },
@@ -110,7 +92,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
       await serve();
       const chart = `oci://${server.host}/charts/web`;
       const theirs = await byHelm('template', chart, '--plain-http', ...(version ? ['--version', version] : []));
-      const ours = await byUs(['template'], [chart], { 'plain-http': true, ...(version ? { version } : {}) });
+      const ours = await byUs('template', [chart], { 'plain-http': true, ...(version ? { version } : {}) });
       expect(ours.failed).toBe(theirs.failed);
       if (!theirs.failed) expect(ours.out).toBe(theirs.out);
     },
@@ -125,7 +107,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
       const chart = `oci://${server.host}/charts/web`;
       await mkdir(join(home, 'theirs'));
       const theirs = await byHelm('pull', chart, '--plain-http', '--version', '1.2.3', '-d', 'theirs');
-      const ours = await byUs(['pull'], [chart], { 'plain-http': true, version: '1.2.3', destination: 'ours' });
+      const ours = await byUs('pull', [chart], { 'plain-http': true, version: '1.2.3', destination: 'ours' });
       expect([theirs, ours]).toMatchObject([{ failed: false }, { failed: false }]);
     },
   );
@@ -145,7 +127,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
     expect(added).toMatchObject({ failed: false });
     await mkdir(join(home, 'theirs'));
     expect(await byHelm('pull', 'kept/web', '-d', 'theirs')).toMatchObject({ failed: false });
-    expect(await byUs(['pull'], ['kept/web'], { destination: 'ours' })).toMatchObject({ failed: false });
+    expect(await byUs('pull', ['kept/web'], { destination: 'ours' })).toMatchObject({ failed: false });
     expect(await readdir(join(home, 'ours'))).toEqual(await readdir(join(home, 'theirs')));
     const [file] = (await readdir(join(home, 'ours'))) as [string];
     expect(await readFile(join(home, 'ours', file))).toEqual(await readFile(join(home, 'theirs', file)));
@@ -164,7 +146,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
     for (const who of ['ours', 'theirs']) await write(`${who}/Chart.yaml`, chart);
 
     expect(await byHelm('dependency', 'update', 'theirs')).toMatchObject({ failed: false });
-    expect(await byUs(['dependency', 'update'], ['ours'])).toMatchObject({
+    expect(await byUs('dependency update', ['ours'])).toMatchObject({
       failed: false,
       out: expect.any(String) as string,
     });
@@ -176,7 +158,7 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
 
     const lines = ({ out }: Outcome) => out.split('\n').map((line) => line.trimEnd());
     const listed = async () => [
-      lines(await byUs(['dependency', 'list'], ['ours'])),
+      lines(await byUs('dependency list', ['ours'])),
       lines(await byHelm('dependency', 'list', 'ours')),
     ];
     const [ours, theirs] = await listed();
@@ -186,12 +168,12 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
     const [without, withoutToo] = await listed();
     expect(without).toEqual(withoutToo);
     expect(await byHelm('dependency', 'build', 'ours')).toMatchObject({ failed: false });
-    expect(await byUs(['dependency', 'build'], ['theirs'])).toMatchObject({ failed: false });
+    expect(await byUs('dependency build', ['theirs'])).toMatchObject({ failed: false });
     expect(await readdir(join(home, 'ours/charts'))).toEqual(await readdir(join(home, 'theirs/charts')));
 
     await cp(join(home, 'ours/charts/db-3.1.0.tgz'), join(home, 'ours/charts/db-3.2.0.tgz'));
     const [twice, twiceToo] = await listed();
     expect(twice).toEqual(twiceToo);
-    expect(await byHelm('template', 'ours')).toEqual(await byUs(['template'], ['ours']));
+    expect(await byHelm('template', 'ours')).toEqual(await byUs('template', ['ours']));
   });
 });

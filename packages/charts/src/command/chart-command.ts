@@ -1,6 +1,7 @@
 import { defineCommand } from '@slipway/kube';
 
 import { dependencyCommand } from './dependency.ts';
+import { diffCommand } from './diff.ts';
 import { historyCommand } from './history.ts';
 import { installCommand } from './install.ts';
 import { listCommand } from './list.ts';
@@ -16,6 +17,7 @@ export const command = defineCommand({
     template: { summary: 'render a chart and print its manifests', command: templateCommand },
     install: { summary: 'install a chart as a new release', command: installCommand },
     upgrade: { summary: 'upgrade a release to another chart or other values', command: upgradeCommand },
+    diff: { summary: 'show what an upgrade would change', command: diffCommand },
     rollback: { summary: 'make an older revision of a release the newest', command: rollbackCommand },
     uninstall: { summary: 'remove releases and their objects', command: uninstallCommand },
     list: { summary: 'list releases', command: listCommand },

@@ -8,6 +8,7 @@ import { checkInstallable } from '../chart/installable.ts';
 import { loadChart } from '../chart/load.ts';
 import type { GoMap } from '../go/values.ts';
 import { ChartRepositories, type ChartReference } from '../repository/chart-repositories.ts';
+import { tlsSettings } from '../repository/tls-settings.ts';
 import { readValueFlags, type valueFlags } from './value-flags.ts';
 
 /** How to speak to repositories and registries. Credentials come from Helm's own files only: arguments can be seen by others. */
@@ -92,10 +93,5 @@ async function readTls(terminal: Terminal, flags: FlagValues<typeof serverFlags>
   if ((cert === undefined) !== (key === undefined))
     throw new CommandError('--cert-file and --key-file belong together');
   const insecureSkipVerify = flags['insecure-skip-tls-verify'];
-  if (ca === undefined && cert === undefined && !insecureSkipVerify) return undefined;
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined || key === undefined ? {} : { clientCertificate: { cert, key } }),
-    ...(insecureSkipVerify ? { insecureSkipVerify } : {}),
-  };
+  return tlsSettings({ ca, cert, key, insecureSkipVerify });
 }

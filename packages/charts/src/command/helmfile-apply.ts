@@ -12,7 +12,7 @@ export const helmfileApplyCommand = defineCommand({
   examples: [{ line: 'slipway helmfile apply -f helmfile.d' }],
   async run({ terminal, flags, connect }) {
     await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       await using cluster = await connect();
       const outcomes = await applyReleases(helmfile, releaseContext(terminal, cluster), {
         ...workOptions(flags, cluster),

@@ -9,7 +9,7 @@ export const helmfileBuildCommand = defineCommand({
   flags: helmfileFlags,
   examples: [{ line: 'slipway helmfile build -f helmfile.d/10-shop.yaml.gotmpl' }],
   async run({ terminal, flags }) {
-    const helmfile = await explained(async () => await loadFromFlags(terminal, flags));
+    await using helmfile = await explained(async () => await loadFromFlags(terminal, flags));
     for (const { state, releases } of helmfile.states) terminal.out(buildText(state, releases));
   },
 });

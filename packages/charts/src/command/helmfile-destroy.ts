@@ -12,7 +12,7 @@ export const helmfileDestroyCommand = defineCommand({
   examples: [{ line: 'slipway helmfile destroy -l name=shop' }],
   async run({ terminal, flags, connect }) {
     await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       await using cluster = await connect();
       const context = releaseContext(terminal, cluster);
       const { needs, ...options } = workOptions(flags, cluster);

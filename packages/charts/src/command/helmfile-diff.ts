@@ -1,24 +1,22 @@
 import { defineCommand } from '@slipway/kube';
 
 import { diffReleases } from '../helmfile/diff.ts';
+import { changedExitCode, exitCodeFlag } from './change-text.ts';
 import { loadFromFlags } from './helmfile-flags.ts';
 import { differencesText, helmfileSyncFlags, workOptions } from './helmfile-work-flags.ts';
 import { explained, releaseContext } from './release-flags.ts';
-
-/** As helmfile and diff have it: differences are no failure, but not nothing either. */
-const changedExitCode = 2;
 
 /** `slipway helmfile diff`. */
 export const helmfileDiffCommand = defineCommand({
   connection: true,
   flags: {
     ...helmfileSyncFlags,
-    'detailed-exitcode': { type: 'boolean', summary: `end with code ${changedExitCode} when something would change` },
+    ...exitCodeFlag,
   },
   examples: [{ line: 'slipway helmfile diff -l app=core' }],
   async run({ terminal, flags, connect }) {
     return await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       await using cluster = await connect();
       const context = releaseContext(terminal, cluster);
       const differences = await diffReleases(helmfile, context, workOptions(flags, cluster));

@@ -6,6 +6,9 @@ import { bytesToText } from '../go/bytes.ts';
 import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
 import type { NeedsPolicy } from '../helmfile/plan.ts';
+import { ChartRepositories } from '../repository/chart-repositories.ts';
+import { openServers } from '../repository/download.ts';
+import { readHelmConfig } from '../repository/helm-config.ts';
 import { collectValues } from '../values/value-options.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
@@ -71,6 +74,13 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     environment: flags.environment,
     selectors: flags.selector,
     env: terminal.env,
+    charts: async (repositories) => {
+      const config = await readHelmConfig(terminal.env);
+      return new ChartRepositories({
+        config: { ...config, repositories: [...repositories, ...config.repositories] },
+        open: openServers(terminal.env),
+      });
+    },
     ...(values.size > 0 ? { values: toPlain(values) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random },
   });

@@ -12,7 +12,7 @@ export const helmfileListCommand = defineCommand({
   },
   examples: [{ line: 'slipway helmfile list -f helmfile.d -l app=core --output json' }],
   async run({ terminal, flags }) {
-    const helmfile = await explained(async () => await loadFromFlags(terminal, flags));
+    await using helmfile = await explained(async () => await loadFromFlags(terminal, flags));
     const rows = helmfile.listReleases().map((release) => ({ ...release }));
     const headings = ['NAME', 'NAMESPACE', 'ENABLED', 'INSTALLED', 'LABELS', 'CHART', 'VERSION'];
     terminal.out(rowsText(rows, headings, flags.output));

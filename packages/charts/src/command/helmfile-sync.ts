@@ -12,7 +12,7 @@ export const helmfileSyncCommand = defineCommand({
   examples: [{ line: 'slipway helmfile sync -f helmfile.d -l stage=prep' }],
   async run({ terminal, flags, connect }) {
     await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       await using cluster = await connect();
       const context = releaseContext(terminal, cluster);
       terminal.out(outcomesText(await syncReleases(helmfile, context, workOptions(flags, cluster))));

@@ -16,7 +16,7 @@ export const helmfileTemplateCommand = defineCommand({
   examples: [{ line: 'slipway helmfile template -l app=core --include-crds' }],
   async run({ terminal, flags }) {
     await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       const kubeVersion = flags['kube-version'];
       for (const release of helmfile.plan(needsPolicy(flags))) {
         if (!release.installed) continue;

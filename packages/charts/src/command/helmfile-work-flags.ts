@@ -1,9 +1,9 @@
-import type { ConnectedCluster, FlagValues } from '@slipway/kube';
-import { styled, type Terminal } from '@slipway/kube';
+import type { ConnectedCluster, FlagValues, Terminal } from '@slipway/kube';
 
 import type { ReleaseDifference } from '../helmfile/diff.ts';
 import type { HelmfileRelease } from '../helmfile/release.ts';
 import type { HelmfileWorkOptions, ReleaseOutcome } from '../helmfile/work.ts';
+import { changeText } from './change-text.ts';
 import { helmfileFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
 
 /** Flags of the commands that work on a cluster. What is not given, the helmfile says. */
@@ -61,18 +61,9 @@ export function outcomesText(outcomes: readonly ReleaseOutcome[]): string {
 
 /** The differences as a person reads them. */
 export function differencesText(terminal: Terminal, differences: readonly ReleaseDifference[]): string {
-  const colours = { '-': 'red', '+': 'green' } as const;
   return differences
     .filter(({ action }) => action !== 'none')
-    .map(({ release, action, objects }) => {
-      const changes = objects.map(({ object, change, lines }) => {
-        const body = lines.map(({ sign, text }) =>
-          sign === ' ' ? `  ${text}` : styled(terminal, colours[sign], `${sign} ${text}`),
-        );
-        return [`${object} ${change}:`, ...body].join('\n');
-      });
-      return `${[styled(terminal, 'bold', `${action} ${placeOf(release)}`), ...changes].join('\n')}\n`;
-    })
+    .map(({ release, ...change }) => changeText(terminal, placeOf(release), change))
     .join('\n');
 }
 

@@ -25,7 +25,7 @@ export const helmfileWriteValuesCommand = defineCommand({
   ],
   async run({ terminal, flags }) {
     await explained(async () => {
-      const helmfile = await loadFromFlags(terminal, flags);
+      await using helmfile = await loadFromFlags(terminal, flags);
       for (const release of helmfile.releases) {
         if (!release.installed || !release.enabled) continue;
         const file = outputFile(release, terminal.cwd, flags['output-file-template']);

@@ -1,8 +1,9 @@
-import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube';
 
-import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
+import { upgradeRelease } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';
 import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
 import { valueFlags } from './value-flags.ts';
@@ -19,9 +20,7 @@ export const upgradeCommand = defineCommand({
     ...chartFlags,
     ...applyFlags,
     install: { type: 'boolean', short: 'i', summary: 'install it when there is no such release' },
-    'reset-values': { type: 'boolean', summary: 'only the values given now count' },
-    'reuse-values': { type: 'boolean', summary: 'the last values count, with those given now over them' },
-    'reset-then-reuse-values': { type: 'boolean', summary: "the same over the new chart's defaults" },
+    ...lastValuesFlags,
     'history-max': { type: 'integer', least: 0, summary: 'revisions to keep, 0 for all', default: 10 },
     'cleanup-on-fail': { type: 'boolean', summary: 'remove objects this upgrade made when it fails' },
   },
@@ -49,23 +48,3 @@ export const upgradeCommand = defineCommand({
     terminal.out(releaseText(release, headline));
   },
 });
-
-function valuesFrom(flags: {
-  readonly 'reset-values': boolean;
-  readonly 'reuse-values': boolean;
-  readonly 'reset-then-reuse-values': boolean;
-}): UpgradeOptions['valuesFrom'] {
-  const chosen = (
-    [
-      ['reset-values', 'reset'],
-      ['reuse-values', 'reuse'],
-      ['reset-then-reuse-values', 'reset-then-reuse'],
-    ] as const
-  ).filter(([flag]) => flags[flag]);
-  if (chosen.length > 1) {
-    throw new CommandError(`only one of ${chosen.map(([flag]) => `--${flag}`).join(', ')} can be used`, {
-      exitCode: exitCodes.usage,
-    });
-  }
-  return chosen[0]?.[1];
-}

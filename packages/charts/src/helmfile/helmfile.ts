@@ -15,6 +15,7 @@ import { StateLoader } from './load-state.ts';
 import { planBatches, type NeedsPolicy } from './plan.ts';
 import { checkUnique, evaluateReleases, type HelmfileRelease } from './release.ts';
 import { chartValues, releaseValues } from './release-values.ts';
+import { RemoteCharts, type OpenCharts } from './remote-charts.ts';
 import { Renderer } from './renderer.ts';
 import { areCompatible, parseSelectors } from './selectors.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
@@ -38,6 +39,8 @@ export interface LoadHelmfileOptions {
   roots?: readonly string[];
   /** Runs programs for `exec`. Default: a template that wants one is refused. */
   exec?: ExecProgram;
+  /** Where charts come from that are not on this machine. Default: a release with such a chart is refused. */
+  charts?: OpenCharts;
   /** Keep one to make later loads faster. */
   cache?: HelmfileCache;
   /** Clock, randomness and zone of the template functions. */
@@ -64,8 +67,8 @@ export interface LoadedState {
   readonly all: readonly HelmfileRelease[];
 }
 
-/** A tree of states, loaded. */
-export interface Helmfile {
+/** A tree of states, loaded. Dispose of it when it may have fetched charts. */
+export interface Helmfile extends AsyncDisposable {
   /** The states, nested ones before those that include them. */
   readonly states: readonly LoadedState[];
   /** What the selectors took, in the order of the states; also those that are not `enabled` or not `installed`. */
@@ -106,6 +109,7 @@ class LoadedHelmfile implements Helmfile {
   readonly releases: readonly HelmfileRelease[];
   readonly #renderer: Renderer;
   readonly #charts = new Map<string, Promise<Chart>>();
+  readonly #remote: RemoteCharts | undefined;
 
   constructor(options: LoadHelmfileOptions) {
     const visit = new TreeVisit(options);
@@ -113,6 +117,7 @@ class LoadedHelmfile implements Helmfile {
     this.states = visit.states;
     this.releases = visit.states.flatMap(({ releases }) => releases);
     this.#renderer = visit.renderer;
+    this.#remote = options.charts && new RemoteCharts(options.charts, options.env ?? {});
   }
 
   get environmentValues(): Readonly<Record<string, unknown>> {
@@ -154,18 +159,26 @@ class LoadedHelmfile implements Helmfile {
     return chartValues(release, this.#renderer);
   }
 
-  async chartOf({ chart, state, name }: HelmfileRelease): Promise<Chart> {
+  async chartOf(release: HelmfileRelease): Promise<Chart> {
+    const { chart, state, name } = release;
     const path = isAbsolute(chart) ? chart : join(state.directory, chart);
     const { files } = this.#renderer;
-    if (!files.isDirectory(path) && !files.isFile(path))
+    if (!files.isDirectory(path) && !files.isFile(path)) {
+      const isLocal = isAbsolute(chart) || chart.startsWith('.') || !chart.includes('/');
+      if (this.#remote && !isLocal) return await this.#remote.load(release);
       throw new HelmfileError(
         'NotFound',
         `${state.file}: chart ${chart} of release "${name}" does not exist in ${state.directory}`,
-        { hint: 'name a chart in a local directory; charts of repositories are not fetched' },
+        { hint: 'name a chart in a local directory, or one of a repository or registry where those may be asked' },
       );
+    }
     let loading = this.#charts.get(path);
     if (!loading) this.#charts.set(path, (loading = loadChart(path)));
     return await loading;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#remote?.[Symbol.asyncDispose]();
   }
 
   async syncReleases(context: ReleaseContext, options?: HelmfileWorkOptions): Promise<ReleaseOutcome[]> {

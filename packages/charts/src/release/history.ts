@@ -40,6 +40,11 @@ async function settle(operation: Operation, { release, touched }: StoredRelease)
   return settled;
 }
 
+/** What an upgrade starts from: the revision that is deployed, else the last one. */
+export function baseOf(history: readonly Release[]): Release | undefined {
+  return history.findLast(({ status }) => status === 'deployed') ?? history.at(-1);
+}
+
 /** Removes the oldest revisions beyond `most`, never the deployed one. 0 keeps all. */
 export async function pruneHistory(operation: Operation, history: History, most: number): Promise<void> {
   if (most <= 0) return;

@@ -1,9 +1,6 @@
 import type { Chart } from '../chart/chart.ts';
-import { mergeMaps } from '../chart/merge-maps.ts';
-import { fromPlain, type GoMap } from '../go/values.ts';
-import type { UserValues } from '../render/render.ts';
 import { applyObjects, dropObjects } from './apply-objects.ts';
-import { openHistory, pruneHistory, supersede } from './history.ts';
+import { baseOf, openHistory, pruneHistory, supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
 import { identityOf, readObjects, type ReleaseObject } from './objects.ts';
@@ -13,6 +10,7 @@ import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 import { rollbackRelease } from './rollback.ts';
+import { upgradeInput } from './upgrade-input.ts';
 import { waitReady } from './wait-ready.ts';
 
 export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
@@ -43,15 +41,13 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
       hint: 'install it, or use upgrade --install',
     });
   }
-  const base = history.deployed ?? history.last;
+  const base = baseOf(history.all)!;
 
   // 2. What should be?
-  const values = valuesFor(base, options);
   const { release } = await prepareRelease(operation, {
-    chart: options.valuesFrom === 'reuse' ? withDefaults(chart, base) : chart,
+    ...upgradeInput(base, chart, options),
     name,
     namespace,
-    values,
     revision: history.last.revision + 1,
     isUpgrade: true,
     labels: withoutEmptied({ ...base.labels, ...options.labels }),
@@ -124,24 +120,6 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
   await operation.storage.update(deployed);
   return deployed;
-}
-
-function valuesFor(base: Release, { values = {}, valuesFrom = 'default' }: UpgradeOptions): UserValues {
-  const given = fromPlain(values) as GoMap;
-  switch (valuesFrom) {
-    case 'reset':
-      return given;
-    case 'reuse':
-    case 'reset-then-reuse':
-      return mergeMaps(fromPlain(base.config) as GoMap, given);
-    case 'default':
-      return given.size === 0 ? base.config : given;
-  }
-}
-
-/** The new chart with the defaults of the one that is deployed: what was left to its defaults stays as it is. */
-function withDefaults(chart: Chart, base: Release): Chart {
-  return { ...chart, values: fromPlain(base.chart.values ?? {}) as GoMap };
 }
 
 /** An empty value takes a label off. */

@@ -6,6 +6,7 @@ import type { TlsSettings } from '@slipway/kube';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
 import { RepositoryError } from './repository-error.ts';
+import { tlsSettings } from './tls-settings.ts';
 
 export interface RepositoryCredentials {
   readonly username: string;
@@ -88,12 +89,7 @@ async function readTls(entry: GoMap): Promise<TlsSettings | undefined> {
   };
   const [ca, cert, key] = await Promise.all([file('caFile'), file('certFile'), file('keyFile')]);
   const insecureSkipVerify = entry.get('insecure_skip_tls_verify') === true;
-  if (ca === undefined && cert === undefined && !insecureSkipVerify) return undefined;
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined || key === undefined ? {} : { clientCertificate: { cert, key } }),
-    ...(insecureSkipVerify ? { insecureSkipVerify } : {}),
-  };
+  return tlsSettings({ ca, cert, key, insecureSkipVerify });
 }
 
 /** `auths` of a file in Docker's format. Credential helpers are programs, and none is run. */

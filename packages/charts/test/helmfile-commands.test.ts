@@ -1,0 +1,198 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ConfigMap, Namespace, systemClock, type Command } from '@slipway/kube';
+import { testCluster, type TestCluster } from '@slipway/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { command } from '../src/command/helmfile-command.ts';
+import { ChartServer, makeChart } from './chart-server.ts';
+import { callCommand, type CommandOutcome } from './command-kit.ts';
+
+const files = {
+  'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',
+  'chart/values.yaml': 'text: hello\n',
+  'chart/crds/kind.yaml': 'kind: CustomResourceDefinition\n',
+  'chart/templates/config.yaml':
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  text: {{ .Values.text | quote }}\n',
+  'chart/templates/test.yaml': 'kind: Pod\nmetadata: {name: try, annotations: {helm.sh/hook: test}}\n',
+  'helmfile.yaml.gotmpl': `environments:
+  default: { values: [{ word: hi }] }
+  prod: { values: [{ word: good day }] }
+---
+releases:
+  - name: shop
+    namespace: apps
+    chart: ./chart
+    labels: { tier: front }
+    needs: [apps/store]
+    values: [{ text: "{{ .Values.word }}" }]
+  - name: store
+    namespace: apps
+    chart: ./chart
+  - name: gone
+    namespace: apps
+    chart: ./chart
+    installed: false
+`,
+};
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slipway-helmfile-command-'));
+  await write(files);
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function write(texts: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+async function call(name: string, given: object = {}, cluster?: TestCluster): Promise<CommandOutcome> {
+  return await callCommand(command as Command, name, [], given, {
+    cwd: folder,
+    clock: cluster?.clock ?? systemClock,
+    env: { HOME: folder },
+    ...(cluster ? { cluster } : {}),
+  });
+}
+
+describe('slipway helmfile without a cluster', () => {
+  it('lists releases as a table, and as JSON', async () => {
+    expect((await call('list')).out.split('\n')[1]).toMatch(/^gone +\tapps +\ttrue +\tfalse +\t/);
+    const listed = JSON.parse((await call('list', { selector: ['tier=front'], output: 'json' })).out) as object[];
+    expect(listed).toEqual([
+      {
+        name: 'shop',
+        namespace: 'apps',
+        enabled: true,
+        installed: true,
+        labels: 'chart:chart,name:shop,namespace:apps,tier:front',
+        chart: './chart',
+        version: '',
+      },
+    ]);
+  });
+
+  it('builds the state with the values of the environment, of files and of flags, the flags last', async () => {
+    expect((await call('build')).out).toContain('renderedvalues:\n  word: hi\n');
+    expect((await call('build', { environment: 'prod' })).out).toContain('  word: good day\n');
+    await write({ 'more.yaml': 'word: from a file\n' });
+    const given = { 'state-values-file': ['more.yaml'] };
+    expect((await call('build', given)).out).toContain('  word: from a file\n');
+    expect((await call('build', { ...given, 'state-values-set': ['word=set'] })).out).toContain('  word: set\n');
+  });
+
+  it('writes the values of what is installed, for their owner only', async () => {
+    const { err } = await call('write-values', { 'output-file-template': 'out/{{ .Release.Name }}.yaml' });
+    expect(err.trim().split('\n')).toHaveLength(2);
+    expect(await readFile(join(folder, 'out/shop.yaml'), 'utf8')).toBe('text: hi\n');
+    expect((await stat(join(folder, 'out/shop.yaml'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('renders what is installed, what others need first', async () => {
+    const { out } = await call('template', { 'skip-tests': true });
+    expect(out.match(/name: \w+|text: ".*"/g)).toEqual(['name: store', 'text: "hello"', 'name: shop', 'text: "hi"']);
+    expect((await call('template', { 'include-crds': true })).out).toContain('CustomResourceDefinition');
+  });
+
+  it.each([
+    ['list', { file: 'nowhere.yaml' }, /nowhere\.yaml: no such state file or directory/],
+    ['list', { environment: 'unknown' }, /map has no entry for key "word"/],
+    ['list', { selector: ['tier'] }, /tier/],
+    ['build', { 'state-values-file': ['absent.yaml'] }, /cannot read absent\.yaml: ENOENT/],
+    ['template', { selector: ['name=shop'] }, /needs "apps\/store", which the selectors do not take/],
+    ['template', { 'include-needs': true, 'skip-needs': true }, /cannot be used together/],
+  ] as [string, object, RegExp][])('%s with %j says what is wrong', async (name, flags, message) => {
+    await expect(call(name, flags)).rejects.toThrow(message);
+  });
+});
+
+describe('slipway helmfile with charts of others', () => {
+  let server: ChartServer;
+  beforeEach(async () => {
+    server = await new ChartServer({ credentials: { username: 'reader', password: 'hunter2' } }).start();
+    for (const version of ['1.0.0', '1.1.0', '2.0.0']) await server.publish(await makeChart('web', version));
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+  });
+
+  const state = (password: string) => `repositories:
+  - { name: shop-charts, url: "${server.repository}", username: reader${password} }
+  - { name: registry, url: "${server.host}/charts", oci: true, plainHttp: true, username: reader${password} }
+releases:
+  - { name: a, chart: shop-charts/web, version: ~1.0 }
+  - { name: b, chart: registry/web, version: ^1 }
+  - { name: c, chart: registry/web, version: ^1 }
+`;
+
+  it('fetches each once from the repositories and registries the state names', async () => {
+    await write({ 'remote.yaml': state(', password: hunter2') });
+    const { out } = await call('template', { file: 'remote.yaml' });
+    expect(out.match(/chart: ".*"/g)).toEqual(['chart: "1.0.0"', 'chart: "1.1.0"', 'chart: "1.1.0"']);
+    expect(server.seen.filter(({ path }) => path.includes('/manifests/1.1.0'))).toHaveLength(1);
+  });
+
+  it('takes the password from the environment, as helmfile does', async () => {
+    await write({ 'remote.yaml': state('') });
+    await expect(call('template', { file: 'remote.yaml' })).rejects.toThrow(/the server refuses us \(401\)/);
+    const variables = { HOME: folder, SHOP_CHARTS_PASSWORD: 'hunter2', REGISTRY_PASSWORD: 'hunter2' };
+    const { out } = await callCommand(
+      command as Command,
+      'template',
+      [],
+      { file: 'remote.yaml' },
+      { cwd: folder, clock: systemClock, env: variables },
+    );
+    expect(out).toContain('chart: "1.0.0"');
+  });
+
+  it('names a repository that is not there', async () => {
+    await write({ 'remote.yaml': 'releases: [{ name: a, chart: nobody/web }]\n' });
+    await expect(call('template', { file: 'remote.yaml' })).rejects.toThrow(/no repository "nobody" is configured/);
+  });
+});
+
+describe('slipway helmfile on a cluster', () => {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await testCluster();
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } });
+    await rm(join(folder, 'chart/crds'), { recursive: true });
+  });
+  afterEach(async () => {
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  const textOf = async (name: string) =>
+    (await cluster.client.get(ConfigMap, { namespace: 'apps', name }))?.data?.['text'];
+
+  it('syncs, shows differences, applies only those, and destroys', async () => {
+    expect(await cluster.client.get(Namespace, { name: 'apps' })).toBeDefined();
+    const synced = await call('sync', {}, cluster);
+    expect(synced.out).toBe('installed   apps/store (revision 1)\ninstalled   apps/shop (revision 1)\n');
+    expect(await textOf('shop')).toBe('hi');
+
+    expect(await call('diff', { 'detailed-exitcode': true }, cluster)).toMatchObject({ out: '', code: 0 });
+    const prod = { environment: 'prod' };
+    const { out, code } = await call('diff', { ...prod, 'detailed-exitcode': true }, cluster);
+    expect(code).toBe(2);
+    expect(out).toContain('upgrade apps/shop\nConfigMap apps/shop (v1) changed:\n');
+    expect(out).toContain('\n-   text: hi\n+   text: good day\n');
+    expect(await call('diff', prod, cluster)).toMatchObject({ code: 0 });
+
+    const applied = await call('apply', prod, cluster);
+    expect(applied.out).toContain('upgraded    apps/shop (revision 2)\nunchanged   apps/store\n');
+    expect(await textOf('shop')).toBe('good day');
+
+    const destroyed = await call('destroy', { selector: ['name=shop'] }, cluster);
+    expect(destroyed.out).toBe('uninstalled apps/shop\n');
+    expect([await textOf('shop'), await textOf('store')]).toEqual([undefined, 'hello']);
+  });
+});
