@@ -3,6 +3,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findPackages, type SlipwayPackage } from '@slipway/cli';
 import { build, type Plugin } from 'esbuild';
 
+import { nodeProblem } from '../../packages/slipway/node-problem.cjs';
+import { publishedEngines } from '../pack/published-manifest.ts';
 import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
@@ -32,21 +34,28 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    target: 'node24',
+    // Far older than what it runs on: an old Node has to be able to read the file, or it could not say that it is too old.
+    target: 'node16.20',
     // Names stay readable in stack traces; white space is what costs.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'external',
-    // Some dependencies are CommonJS and ask for built-in modules by `require`.
-    banner: {
-      js: "#!/usr/bin/env node\nimport{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
+    banner: { js: banner },
     plugins: [ownFolders(packages), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
   await copyFolders(packages, directory);
   return { file, bytes: (await stat(file)).size };
 }
+
+/** Before everything else: which Node this is. Then a `require`, by which dependencies that are CommonJS ask for built-in modules. */
+const banner = [
+  '#!/usr/bin/env node',
+  "import{createRequire as __createRequire}from'node:module';",
+  `const __problem=(${nodeProblem.toString()})(process.versions.node,${JSON.stringify(publishedEngines)});`,
+  "if(__problem){process.stderr.write(__problem+'\\n');process.exit(1)}",
+  'const require=__createRequire(import.meta.url);',
+].join('\n');
 
 /** Everything is in the file; each command and the operators are evaluated when they are first asked for. */
 function entry(packages: readonly SlipwayPackage[], version: string): string {
