@@ -8,7 +8,9 @@ export async function copyBasicFiles({ root, directory }: Platform): Promise<voi
   await mkdir(directory, { recursive: true });
   const skeleton = root.path('.values');
   for (const name of await readdir(skeleton)) {
-    await cp(join(skeleton, name), join(directory, name), { recursive: true, force: true });
+    // npm leaves a file of Git's own name out of a package, so ours has it without the dot.
+    const target = name === 'gitignore' ? '.gitignore' : name;
+    await cp(join(skeleton, name), join(directory, target), { recursive: true, force: true });
   }
   await mkdir(join(directory, '.vscode'), { recursive: true });
   await cp(root.path('values-schema.yaml'), join(directory, '.vscode', 'values-schema.yaml'), { force: true });
