@@ -1,7 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { runUntilReady } from './run-until-ready.ts';
 
 /**
  * The newcomer's first five minutes: a clone in an empty folder, nothing on the PATH but Node, npm, git and a shell, and the
@@ -9,9 +11,6 @@ import { join } from 'node:path';
  * With `--tests` the second command, which runs the tests, has to end well too; what follows narrows it to some of them.
  */
 const repository = join(import.meta.dirname, '..', '..');
-const limitMs = 10 * 60_000;
-/** What each operator's example looks like when it is done. */
-const wanted = [/Operand hello → Ready/, /BtpOperator kyma-system\/btpoperator → Ready/];
 
 const folder = await mkdtemp(join(tmpdir(), 'slipway-fresh-'));
 try {
@@ -22,7 +21,7 @@ try {
   if (command === undefined || testCommand === undefined) throw new Error('README.md lacks its two commands');
   const path = await barePath();
   console.log(`fresh clone: $ ${command}`);
-  const output = await runUntilReady(command, clone, path);
+  const output = await runUntilReady(command, clone, bareEnvironment(path));
   console.log(output.split('\n').slice(-12).join('\n'));
   console.log('fresh clone: every example became ready, and Ctrl-C stopped it');
   const [option, ...filters] = process.argv.slice(2);
@@ -56,34 +55,4 @@ async function barePath(): Promise<string> {
 function bareEnvironment(path: string): NodeJS.ProcessEnv {
   const cache = process.env['npm_config_cache'] ?? join(process.env['HOME'] ?? folder, '.npm');
   return { ...process.env, PATH: path, HOME: folder, npm_config_cache: cache };
-}
-
-function runUntilReady(command: string, cwd: string, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('sh', ['-c', command], {
-      cwd,
-      detached: true,
-      env: bareEnvironment(path),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    let stopping = false;
-    const timer = setTimeout(() => {
-      process.kill(-child.pid!, 'SIGKILL');
-      reject(new Error(`not ready within ${limitMs / 1000} s:\n${output}`));
-    }, limitMs);
-    const take = (chunk: Buffer): void => {
-      output += String(chunk);
-      if (stopping || !wanted.every((pattern) => pattern.test(output))) return;
-      stopping = true;
-      process.kill(-child.pid!, 'SIGINT');
-    };
-    child.stdout.on('data', take);
-    child.stderr.on('data', take);
-    child.on('close', () => {
-      clearTimeout(timer);
-      if (stopping && output.includes('stopped;')) resolve(output);
-      else reject(new Error(`ended before everything was ready:\n${output}`));
-    });
-  });
 }
