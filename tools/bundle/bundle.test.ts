@@ -34,7 +34,7 @@ test('prints the definitions and the version', async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
     version: string;
   };
-  expect(await slipway('version')).toBe(`${version}\n`);
+  expect(await slipway('--version')).toBe(`${version}\n`);
   expect(await slipway('crds')).toContain('kind: CustomResourceDefinition');
 });
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   CommandError,
   connect,
@@ -6,9 +7,13 @@ import {
   isForbidden,
   isUnauthorized,
   KubeError,
+  NoConfigError,
+  type Connection,
   type Terminal,
   type ConnectedCluster,
 } from '@slipway/kube';
+
+import { connectionBeside } from './running-clusters.ts';
 
 export interface ConnectionFlags {
   readonly kubeconfig?: string | undefined;
@@ -17,17 +22,7 @@ export interface ConnectionFlags {
 
 /** The cluster a command works on: `--kubeconfig`, `$KUBECONFIG`, the default file, or the pod's own. Fails at once when it does not answer. */
 export async function connectCluster(terminal: Terminal, flags: ConnectionFlags): Promise<ConnectedCluster> {
-  const connection = await findConnection({
-    ...(flags.kubeconfig ? { file: flags.kubeconfig } : {}),
-    ...(flags.context ? { context: flags.context } : {}),
-    env: terminal.env,
-  }).catch((error: unknown) => {
-    throw new CommandError(firstLine(error), {
-      hint: 'name a kubeconfig with --kubeconfig FILE, or try `slipway up` for a cluster of your own',
-      exitCode: exitCodes.unreachable,
-      cause: error,
-    });
-  });
+  const connection = await chosenConnection(terminal, flags);
   const cluster = connect(connection, { fieldManager: 'slipway', clock: terminal.clock });
   try {
     await cluster.client.serverVersion({ signal: AbortSignal.any([terminal.signal, AbortSignal.timeout(10_000)]) });
@@ -43,6 +38,38 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
     openTransport: () => cluster.openTransport(),
     [Symbol.asyncDispose]: () => cluster.close(),
   };
+}
+
+/** The cluster that is told; without one told or in the usual place, the one of a `slipway up` that runs beside. */
+async function chosenConnection(terminal: Terminal, { kubeconfig, context }: ConnectionFlags): Promise<Connection> {
+  try {
+    return await findConnection({
+      ...(kubeconfig ? { file: resolve(terminal.cwd, kubeconfig) } : {}),
+      ...(context ? { context } : {}),
+      ...(terminal.env['HOME'] ? { homeDirectory: terminal.env['HOME'] } : {}),
+      env: terminal.env,
+    });
+  } catch (error) {
+    const beside = error instanceof NoConfigError && !context ? await connectionBeside(terminal) : undefined;
+    if (beside) return beside;
+    throw new NoConnection(firstLine(error), error);
+  }
+}
+
+/** Nothing says which cluster to use, or what says so cannot be read. */
+export class NoConnection extends CommandError {
+  /** Nobody said anything, in no place. */
+  readonly isAbsent: boolean;
+
+  constructor(message: string, cause: unknown) {
+    super(message, {
+      hint: 'name a kubeconfig with --kubeconfig FILE, or try `slipway up` for a cluster of your own',
+      exitCode: exitCodes.unreachable,
+      cause,
+    });
+    this.name = 'NoConnection';
+    this.isAbsent = cause instanceof NoConfigError;
+  }
 }
 
 function unreachable(error: unknown, server: string): CommandError {

@@ -1,9 +1,6 @@
 import {
-  type Client,
   type DeepReadonly,
-  type DefinedKind,
   findCondition,
-  isNotFound,
   keyOf,
   keyText,
   type KubeObject,
@@ -11,15 +8,18 @@ import {
   styled,
   type Terminal,
 } from '@slipway/kube';
-import type { OperatorDescription } from '@slipway/runtime';
-
 import { ageText, type Column } from './view/table.ts';
 
 /** One object of an operator, as `slipway status` shows it. */
 export interface ManagedObject {
   readonly operator: string;
+  readonly apiVersion: string;
   readonly kind: string;
+  /** Absent: it is in none. */
+  readonly namespace?: string;
   readonly name: string;
+  /** Namespace and name, as people write them. */
+  readonly key: string;
   /** A word: `Ready`, `Processing`, `Waiting`, `Deleting` … */
   readonly state: string;
   readonly good: boolean | undefined;
@@ -27,6 +27,8 @@ export interface ManagedObject {
   readonly since: number | undefined;
   /** What it waits for or what is wrong. */
   readonly message: string;
+  /** Everything it says about itself. */
+  readonly conditions: readonly unknown[];
 }
 
 export function summarise(operator: string, kind: string, object: DeepReadonly<KubeObject>): ManagedObject {
@@ -38,14 +40,19 @@ export function summarise(operator: string, kind: string, object: DeepReadonly<K
   const state =
     deleting === undefined ? (stated ?? (good ? 'Ready' : (ready?.reason ?? 'New'))) : (stated ?? 'Deleting');
   const since = deleting ?? ready?.lastTransitionTime ?? object.metadata.creationTimestamp;
+  const { namespace, name = '' } = object.metadata;
   return {
     operator,
+    apiVersion: object.apiVersion,
     kind,
-    name: keyText(keyOf(object)),
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    key: keyText(keyOf(object)),
     state,
     good,
     since: since ? Date.parse(since) : undefined,
     message: good ? '' : (ready?.message ?? firstProblem(object)),
+    conditions: conditionsOf(object),
   };
 }
 
@@ -57,30 +64,12 @@ function statedIn(object: DeepReadonly<KubeObject>): string | undefined {
 
 /** What the first condition that does not hold says, for kinds without a condition that sums up the others. */
 function firstProblem(object: DeepReadonly<KubeObject>): string {
-  const { conditions = [] } = (object['status'] ?? {}) as { conditions?: { status?: string; message?: string }[] };
-  return conditions.find(({ status, message }) => status === 'False' && message)?.message ?? '';
+  return conditionsOf(object).find(({ status, message }) => status === 'False' && message)?.message ?? '';
 }
 
-/** Everything the operators manage. Kinds that are not installed are skipped and named. */
-export async function listManagedObjects(
-  client: Client,
-  operators: readonly OperatorDescription[],
-  signal?: AbortSignal,
-): Promise<{ objects: ManagedObject[]; missing: DefinedKind[] }> {
-  const objects: ManagedObject[] = [];
-  const missing: DefinedKind[] = [];
-  for (const operator of operators) {
-    for (const kind of operator.kinds) {
-      try {
-        for await (const object of client.list(kind, { signal }))
-          objects.push(summarise(operator.name, kind.kind, object));
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        missing.push(kind);
-      }
-    }
-  }
-  return { objects, missing };
+function conditionsOf(object: DeepReadonly<KubeObject>): { status?: string; message?: string }[] {
+  const { conditions } = (object['status'] ?? {}) as { conditions?: { status?: string; message?: string }[] };
+  return conditions ?? [];
 }
 
 /** The colour of a state. */
@@ -92,7 +81,7 @@ export function statusColumns(terminal: Terminal): Column<ManagedObject>[] {
   return [
     { title: 'OPERATOR', text: (row) => row.operator },
     { title: 'KIND', text: (row) => row.kind },
-    { title: 'NAME', text: (row) => row.name },
+    { title: 'NAME', text: (row) => row.key },
     { title: 'STATE', text: (row) => row.state, paint: (row, text) => styled(terminal, stateStyle(row), text) },
     { title: 'SINCE', text: (row) => (row.since === undefined ? '' : ageText(row.since, terminal.clock.now())) },
     { title: 'WAITS FOR', text: (row) => row.message.replaceAll('\n', ' '), flexible: true },

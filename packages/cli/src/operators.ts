@@ -44,7 +44,7 @@ export function controllersOf(operator: OperatorDescription, settings: OperatorS
     return operator.controllers(settings);
   } catch (error) {
     throw new CommandError(error instanceof Error ? error.message : String(error), {
-      hint: 'slipway run --help lists the settings; name operators to run only those',
+      hint: `slipway run ${operator.name} --help lists its settings; name operators to run only those`,
       exitCode: exitCodes.usage,
       cause: error,
     });

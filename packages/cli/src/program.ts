@@ -29,15 +29,20 @@ import type { Installation, SlipwayCommand, SlipwayContext } from './slipway-com
 /** Runs one command line and returns the exit code. Errors become one line, with a second that says what to do. */
 export async function runSlipway(argv: readonly string[], installation: Installation): Promise<number> {
   const { terminal } = installation;
-  const assembly = new Assembly(installation, operatorArguments(argv));
+  const assembly = new Assembly(installation, argv);
+  let program: Command | undefined;
   try {
-    const program = await assembly.assemble(calledCommand(argv));
+    program = await assembly.assemble(calledCommand(argv));
     await program.parseAsync(argv, { from: 'user' });
     return assembly.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (terminal.signal.aborted) return exitCodes.interrupted;
-    return report(error, terminal, argv.includes('--verbose'));
+    const code = report(error, terminal, {
+      verbose: argv.includes('--verbose'),
+      called: program && deepest(program, argv),
+    });
+    return code === exitCodes.failed ? assembly.failureCode : code;
   }
 }
 
@@ -52,10 +57,33 @@ function calledCommand(argv: readonly string[]): string {
   return first === 'help' ? second : first;
 }
 
-function report(error: unknown, terminal: Terminal, verbose: boolean): number {
+/** `chart install` of `slipway chart install --frob`. */
+function deepest(command: Command, argv: readonly string[]): Command {
+  const below = command.commands.find((each) => each.name() === argv[0]);
+  return below ? deepest(below, argv.slice(1)) : command;
+}
+
+/** `slipway chart install`. */
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** `slipway chart install --help lists its flags`. */
+function helpHint(command: Command): string {
+  return `${pathOf(command)} --help lists its ${command.commands.length > 0 ? 'commands' : 'flags'}`;
+}
+
+/** What was called, and how much is said of what went wrong. */
+interface Called {
+  readonly verbose: boolean;
+  readonly called: Command | undefined;
+}
+
+function report(error: unknown, terminal: Terminal, { verbose, called }: Called): number {
   const known = error instanceof CommandError ? error : refusal(error);
   const { message } = known ?? (error instanceof Error ? error : new Error(String(error)));
-  const hint = known ? known.hint : verbose ? undefined : 'run again with --verbose for more';
+  const usage = known?.exitCode === exitCodes.usage && called ? helpHint(called) : undefined;
+  const hint = known ? (known.hint ?? usage) : verbose ? undefined : 'run again with --verbose for more';
   terminal.err(`slipway: ${message}\n${hint ? `  ${hint}\n` : ''}`);
   if (verbose && error instanceof Error) terminal.err(`${error.stack}\n`);
   return known?.exitCode ?? exitCodes.failed;
@@ -90,16 +118,20 @@ interface CommandOptions {
 class Assembly {
   readonly #installation: Installation;
   readonly #packages: readonly string[];
+  readonly #words: ReadonlySet<string>;
   #operators: Promise<readonly OperatorDescription[]> | undefined;
   #outside: Promise<readonly OutsideOperator[]> | undefined;
   #sources: SettingsSources;
   #inForce: Setting[] = [];
   exitCode: number = exitCodes.ok;
+  /** How the command that was called ends when it fails. */
+  failureCode: number = exitCodes.failed;
 
-  /** @param packages of operators from outside, as `--operator` names them */
-  constructor(installation: Installation, packages: readonly string[] = []) {
+  /** `argv` names operators from outside, and those whose flags the help is about. */
+  constructor(installation: Installation, argv: readonly string[] = []) {
     this.#installation = installation;
-    this.#packages = packages;
+    this.#packages = operatorArguments(argv);
+    this.#words = new Set(argv);
     this.#sources = { env: installation.terminal.env, file: {}, fileName: '' };
   }
 
@@ -117,9 +149,10 @@ class Assembly {
         writeErr: (text) => terminal.err(text),
         getOutHelpWidth: () => terminal.columns(),
         getErrHelpWidth: () => terminal.columns(),
+        outputError: (text, write) => write(text.replace(/^error: /, 'slipway: ')),
       })
       .exitOverride()
-      .showHelpAfterError('(slipway --help shows all commands)')
+      .showHelpAfterError('  slipway --help lists the commands')
       .hook('preAction', (_program, command) => this.#settle(program, command))
       .addHelpText('after', programHelp);
     for (const { name, summary, load } of commands) {
@@ -132,8 +165,11 @@ class Assembly {
   async #declare(command: Command, declared: SlipwayCommand): Promise<void> {
     for (const [name, { summary, command: below }] of Object.entries(declared.subcommands ?? {}))
       await this.#declare(command.command(name).description(summary), below);
-    if (declared.examples?.length) command.addHelpText('after', examplesText(declared.examples));
-    if (!declared.run) return;
+    command.showHelpAfterError(`  ${helpHint(command)}`);
+    const addExamples = () => {
+      if (declared.examples?.length) command.addHelpText('after', examplesText(declared.examples));
+    };
+    if (!declared.run) return addExamples();
     const operators = declared.takesOperators || declared.operatorFlags ? await this.#loadOperators() : [];
     if (declared.takesOperators) {
       const names = operators.map((operator) => operator.name).join(', ');
@@ -145,9 +181,18 @@ class Assembly {
     const settings = declared.operatorFlags === 'settings' ? settingOptions(operators, taken) : [];
     const variants = declared.operatorFlags === 'variants' ? variantOptions(operators, taken) : [];
     for (const option of options.values()) command.addOption(option);
-    for (const { option } of [...settings, ...variants]) command.addOption(option);
+    const added = [...settings, ...variants];
+    for (const { operator, option } of added) {
+      option.helpGroup(`Flags of ${operator.name}:`).hideHelp(!this.#words.has(operator.name));
+      command.addOption(option);
+    }
+    if (added.some(({ option }) => option.hidden))
+      command.addHelpText('after', `\nFlags of an operator: ${pathOf(command)} OPERATOR --help`);
+    addExamples();
     command.action(async () => {
-      const code = await declared.run!(this.#context(command, declared, { options, settings, variants }));
+      const context = this.#context(command, declared, { options, settings, variants });
+      this.failureCode = declared.failureCode?.(context.flags) ?? exitCodes.failed;
+      const code = await declared.run!(context);
       if (typeof code === 'number') this.exitCode = code;
     });
   }

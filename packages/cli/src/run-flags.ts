@@ -33,4 +33,10 @@ export const runFlags = {
     choices: ['debug', 'info', 'warn', 'error'],
     default: 'info',
   },
+  'log-format': {
+    type: 'string',
+    value: 'format',
+    summary: 'how it is logged (default: text on a terminal, json elsewhere)',
+    choices: ['text', 'json'],
+  },
 } as const;

@@ -127,14 +127,25 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(running.err).toContain('"level":"info"');
     expect(quiet.err).not.toContain('"level"');
   },
-  'status --kubeconfig': async () => expect((await on('status')).out).toBe('nothing is managed yet\n'),
+  'run --log-format': () => run(/ INFO .*ready/, '--log-format', 'text'),
+  'status --kubeconfig': async () => expect((await on('status')).out).toMatch(/^nothing is managed in/),
   'status --context': async () => expect((await on('status', '--context', 'moon')).code).toBe(3),
-  'status --watch': () => until(/nothing is managed yet/, 'status', '-w', '--kubeconfig', cluster.kubeconfig),
+  'status --namespace': async () => expect((await on('status', '-n', 'there')).code).toBe(0),
+  'status --all-namespaces': async () => expect((await on('status', '-A')).out).toBe('nothing is managed yet\n'),
+  'status --selector': async () => expect((await on('status', '-l', 'a=b')).out).toMatch(/^nothing is managed in/),
+  'status --file': async () => expect((await on('status', '-f', 'object.yaml')).err).toContain('hold no object'),
+  'status --watch': () => until(/nothing is managed in/, 'status', '-w', '--kubeconfig', cluster.kubeconfig),
   'status --output': async () => expect((await on('status', '-o', 'json')).out).toBe('[]\n'),
   'plan --kubeconfig': async () => expect((await on('plan')).out).toContain('ConfigMap default/a'),
   'plan --context': async () => expect((await on('plan', '--context', 'moon')).code).toBe(3),
   'plan --file': async () => expect((await at('plan', '--file', 'nowhere.yaml')).err).toContain('cannot read nowhere'),
-  'plan --output': async () => expect((await on('plan', '-o', 'name')).out).toBe('create ConfigMap default/a\n'),
+  'plan --output': async () => expect((await on('plan', '-o', 'name')).out).toBe('configmap/a\n'),
+  'plan --namespace': async () => {
+    await cluster.file('bare.yaml', object.replace(', namespace: default', ''));
+    const argv = ['plan', '-f', 'bare.yaml', '-n', 'there', '--kubeconfig', cluster.kubeconfig];
+    expect((await at(...argv)).out).toContain('ConfigMap there/a');
+  },
+  'plan --exit-code': async () => expect((await on('plan', '--exit-code')).code).toBe(1),
   'install --kubeconfig': async () => expect((await on('install', '--timeout', '1ms', '--no-wait')).code).toBe(0),
   'install --context': async () => expect((await on('install', '--context', 'moon')).code).toBe(3),
   'install --namespace': async () => expect(await print('--namespace', 'here')).toContain('namespace: here\n'),
@@ -192,6 +203,11 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(err).toMatch(/gave up after 1ms, still waiting for Operand stuck/);
     expect(code).toBe(1);
   },
+  'version --kubeconfig': async () => expect((await on('version')).out).toContain('Server Version: v1.'),
+  'version --context': async () => expect((await on('version', '--context', 'moon')).code).toBe(3),
+  'version --client': async () => expect((await on('version', '--client')).out).not.toContain('Server'),
+  'version --output': async () =>
+    expect(JSON.parse((await on('version', '-o', 'json')).out)).toHaveProperty('clientVersion', '9.9.9'),
   'crds --write': async () => expect((await at('crds', '--write', 'written')).out).toMatch(/_operands\.yaml\n/),
   'rbac --namespace': async () => expect((await at('rbac', '--namespace', 'here')).out).toContain('namespace: here\n'),
   'rbac --metrics-require-token': async () =>
@@ -241,7 +257,7 @@ describe.each(table.map((command) => [command.name(), command] as const))('%s', 
 
   test('an unknown flag: 2, with where to look', async () => {
     const { code, err } = await call([name, ...(needed[name] ?? []), '--frob']);
-    expect(err).toMatch(/^error: unknown option '--frob'\n.*--help/);
+    expect(err).toMatch(/^slipway: unknown option '--frob'\n {2}slipway .* --help lists its flags\n$/);
     expect(code).toBe(2);
   });
 });

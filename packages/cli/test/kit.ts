@@ -28,6 +28,9 @@ export interface CallOptions {
 
 const commands = await findCommands();
 
+/** A folder that nobody, not even root, can make. */
+const nowhere = '/dev/null/nowhere';
+
 /** A terminal nobody looks at. */
 export function terminalFor(options: CallOptions = {}): Terminal {
   return {
@@ -38,8 +41,8 @@ export function terminalFor(options: CallOptions = {}): Terminal {
     colours: options.colours ?? false,
     columns: () => options.columns ?? 120,
     rows: () => 40,
-    env: { HOME: '/nonexistent', ...options.env },
-    cwd: options.cwd ?? '/nonexistent',
+    env: { HOME: nowhere, ...options.env },
+    cwd: options.cwd ?? nowhere,
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

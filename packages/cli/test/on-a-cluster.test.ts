@@ -195,14 +195,14 @@ describe('run', () => {
 /** Watches until the example's Operand is ready. */
 async function ready(cluster: ServedCluster): Promise<void> {
   const watching = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig, '-o', 'json']);
-  await watching.says(/"kind": "Operand",\n\s+"name": "hello",\n\s+"state": "Ready"/);
+  await watching.says(/"kind":"Operand","name":"hello","state":"Ready"/);
   expect(await watching.stop()).toBe(0);
 }
 
 describe('status', () => {
   test('says what is not installed, and that nothing is managed', async () => {
     await using cluster = await servedCluster();
-    const { code, out, err } = await call(['status', '--kubeconfig', cluster.kubeconfig]);
+    const { code, out, err } = await call(['status', '-A', '--kubeconfig', cluster.kubeconfig]);
     expect({ code, out }).toEqual({ code: 0, out: 'nothing is managed yet\n' });
     expect(err).toMatch(/^not installed here: operands\..*\(slipway run --install-crds\)\n$/);
   });
@@ -216,7 +216,7 @@ describe('status', () => {
       (await call(['status', '--kubeconfig', cluster.kubeconfig, ...flags], { columns: 60 })).out;
     expect(await status()).toMatch(/^OPERATOR +KIND +NAME +STATE +SINCE\noperand +Operand +hello +New +\d+s\n$/);
     expect(await status('-o', 'wide')).toContain('hello');
-    expect(await status('-o', 'name')).toBe('operand/hello\n');
+    expect(await status('-o', 'name')).toBe('operand.operand.run.cloud.google.com/hello\n');
     expect(JSON.parse(await status('-o', 'json'))).toMatchObject([
       { operator: 'operand', name: 'hello', state: 'New' },
     ]);
@@ -225,7 +225,7 @@ describe('status', () => {
 
   test('-w on a terminal draws over itself', async () => {
     await using cluster = await servedCluster({ crds: await definitions() });
-    const running = new Call(['status', '-w', '--kubeconfig', cluster.kubeconfig], { interactive: true });
+    const running = new Call(['status', '-A', '-w', '--kubeconfig', cluster.kubeconfig], { interactive: true });
     await running.says(/nothing is managed yet/);
     await cluster.client.create({
       apiVersion: operandOperator.kinds[0]!.apiVersion,
@@ -246,7 +246,7 @@ describe('plan', () => {
     const plan = (...flags: string[]) => call(['plan', '-f', file, '--kubeconfig', cluster.kubeconfig, ...flags]);
     expect((await plan()).out).toMatch(/ConfigMap default\/a/);
     expect(JSON.parse((await plan('-o', 'json')).out)).toMatchObject([{ ref: { kind: 'ConfigMap', name: 'a' } }]);
-    expect((await plan('-o', 'name')).out).toBe('create ConfigMap default/a\n');
+    expect((await plan('-o', 'name')).out).toBe('configmap/a\n');
     expect(parse((await plan('-o', 'yaml')).out)).toMatchObject([{ ref: { kind: 'ConfigMap', name: 'a' } }]);
   });
 
@@ -266,7 +266,7 @@ describe('plan', () => {
     expect(missing.code).toBe(2);
     const file = await cluster.file('bad.yaml', 'kind: ConfigMap\n');
     const bad = await call(['plan', '-f', file, '--kubeconfig', cluster.kubeconfig]);
-    expect(bad.err).toMatch(/bad\.yaml.*apiVersion[^]*nothing was planned/);
+    expect(bad.err).toMatch(/bad\.yaml.*apiVersion[^]*nothing was done/);
     expect(bad.code).toBe(2);
   });
 });

@@ -35,7 +35,7 @@ describe('a flag two operators share', () => {
     expect(err).toContain('enough seen');
     expect([ant.given, zebra.given]).toEqual([[{ pace: '1m' }], [{ pace: '2m' }]]);
     expect((await call([...run, '--pace', '1m'], options)).err).toContain("unknown option '--pace'");
-    expect((await call(['run', '--help'], { ...options, columns: 200 })).out).toMatch(
+    expect((await call(['run', 'ant', '--help'], { ...options, columns: 200 })).out).toMatch(
       /--ant-pace <duration> .*\(SLIPWAY_ANT_PACE, default: 5s\)/,
     );
   });
@@ -68,7 +68,7 @@ describe('a flag one operator has', () => {
   test('has only its full name where the command has a flag of that name', async () => {
     const logs: OperatorFlag = { name: 'log-level', description: 'Of the zebra.', type: 'string' };
     const zebra = remembering('zebra', [logs]);
-    const { out } = await call(['run', '--help'], { operators: [zebra.operator], columns: 200 });
+    const { out } = await call(['run', 'zebra', '--help'], { operators: [zebra.operator], columns: 200 });
     expect(out).toMatch(/^ {2}--zebra-log-level <string> {2,}Of the zebra\. \(SLIPWAY_ZEBRA_LOG_LEVEL\)/m);
     expect(out).toMatch(/^ {2}--log-level <level> {2,}least level/m);
   });

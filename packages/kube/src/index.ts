@@ -9,7 +9,7 @@ export * from './command/command-error.ts';
 export * from './command/output.ts';
 export { styled, type Style, type Terminal } from './command/terminal.ts';
 export * from './conditions.ts';
-export { ConfigError } from './config/config-error.ts';
+export { ConfigError, NoConfigError } from './config/config-error.ts';
 export { connect, findConnection, type Cluster, type ConnectOptions } from './connect.ts';
 export { inClusterConnection, isInCluster, type InClusterOptions } from './config/in-cluster.ts';
 export { loadKubeConfig, type KubeConfig, type KubeConfigOptions } from './config/kube-config.ts';

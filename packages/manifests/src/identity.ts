@@ -43,6 +43,12 @@ export function refText(ref: ObjectRef): string {
   return `${kind} ${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
 }
 
+/** How kubectl names an object and takes it back: `deployment.apps/web`. Its namespace is for `-n` to say. */
+export function resourceName(ref: Pick<ObjectRef, 'group' | 'kind' | 'name'>): string {
+  const kind = ref.kind.toLowerCase();
+  return `${ref.group ? `${kind}.${ref.group}` : kind}/${ref.name}`;
+}
+
 /** A text equal for equal refs and different for different ones; for maps and sets. */
 export function refKey(ref: ObjectRef): string {
   return `${ref.group}|${ref.kind}|${ref.namespace}|${ref.name}`;

@@ -20,6 +20,7 @@ export { compileJsonPath, type JsonPath } from './json-path.ts';
 export * from './parse.ts';
 export * from './plan.ts';
 export * from './prune.ts';
+export { fileFlag, readManifestFiles, usableManifest } from './read-files.ts';
 export { releaseMembers, type ReleaseOptions } from './release.ts';
 export { failureText, isAdmissionDenial, refusalText } from './refusal.ts';
 export * from './validate.ts';

@@ -1,5 +1,3 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import {
   applyDefaults,
   CommandError,
@@ -13,6 +11,7 @@ import {
   styled,
   validateObject,
   yamlText,
+  type Client,
   type ConnectedCluster,
   type KubeObject,
   type OutputFormat,
@@ -20,12 +19,15 @@ import {
   type Terminal,
 } from '@slipway/kube';
 import {
-  ManifestError,
+  fileFlag,
   membershipOf,
-  parseManifests,
   planSet,
   planText,
+  readManifestFiles,
+  refOf,
   refText,
+  resourceName,
+  usableManifest,
   type PlannedMember,
 } from '@slipway/manifests';
 
@@ -38,35 +40,80 @@ import { planOf } from './operand/plan.ts';
 import { readRevisions } from './operand/revisions.ts';
 import type { OperandReading } from './operand/run.ts';
 
+/** With `--exit-code`, as `kubectl diff` ends. */
+const changesExitCode = 1;
+
 /** `slipway plan`: what applying files would change. Operands are planned by what they hold, other objects as they are. */
 export const command = defineCommand({
   connection: true,
   flags: {
-    file: {
+    file: { ...fileFlag, required: true },
+    namespace: {
       type: 'string',
-      short: 'f',
-      value: 'file',
-      summary: 'YAML or JSON; a folder of such files, or - for standard input',
-      required: true,
-      repeated: true,
+      short: 'n',
+      value: 'name',
+      summary: 'namespace of objects that name none; else that of the context',
       perCall: true,
+    },
+    'exit-code': {
+      type: 'boolean',
+      summary: 'end with 0 when nothing would change, 1 when something would, above 1 on errors',
     },
     output: outputFlag,
   },
   examples: [
     { line: 'slipway plan -f shop.yaml' },
     { line: 'slipway plan -f shop.yaml -f config/ -o json' },
-    { line: 'kustomize build . | slipway plan -f -' },
+    { line: 'kustomize build . | slipway plan -f - --exit-code' },
   ],
+  failureCode: ({ 'exit-code': told }) => (told ? exitCodes.failedComparing : exitCodes.failed),
   async run({ terminal, flags, connect }) {
-    const objects: KubeObject[] = [];
-    for (const file of flags.file) objects.push(...(await readObjects(terminal, file)));
+    const check = (object: KubeObject) =>
+      isOperand(object) ? validateObject(Operand, applyDefaults(Operand, object)) : [];
+    const objects = await readManifestFiles(terminal, flags.file, { check });
     await using cluster = await connect();
-    const plan = await planObjects(cluster, objects, terminal.signal);
+    const placed = await inNamespace(cluster, objects, flags.namespace, terminal.signal);
+    const plan = await planObjects(cluster, placed, terminal.signal);
     terminal.out(formatPlan(terminal, plan, flags.output));
     refuse(plan);
+    return flags['exit-code'] && plan.some(isChange) ? changesExitCode : exitCodes.ok;
   },
 });
+
+/** Namespaced objects that name no namespace, in the one of `-n` or of the context. */
+async function inNamespace(
+  { client, namespace: usual }: ConnectedCluster,
+  objects: readonly KubeObject[],
+  named: string | undefined,
+  signal: AbortSignal,
+): Promise<KubeObject[]> {
+  return await Promise.all(
+    objects.map(async (object) => {
+      if (isOperand(object) || !(await isNamespaced(client, object, signal))) return object;
+      const { namespace = named ?? usual } = object.metadata;
+      if (named !== undefined && namespace !== named)
+        throw new CommandError(`${refText(refOf(object))} is not in namespace ${named}`, {
+          hint: `leave out -n ${named}, or the namespace in the manifest`,
+          exitCode: exitCodes.usage,
+        });
+      return { ...object, metadata: { ...object.metadata, namespace } };
+    }),
+  );
+}
+
+/** A kind the server does not know yet stays as it is written. */
+async function isNamespaced(client: Client, { apiVersion, kind }: KubeObject, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await client.resolve(apiVersion, kind, { signal })).scope === 'Namespaced';
+  } catch (error) {
+    if (isNotFound(error) || isUnknownKind(error)) return false;
+    throw error;
+  }
+}
+
+function isChange({ action }: PlannedMember): boolean {
+  return action !== 'none' && action !== 'keep';
+}
 
 async function planObjects(
   cluster: ConnectedCluster,
@@ -75,7 +122,9 @@ async function planObjects(
 ): Promise<PlannedMember[]> {
   const plan: PlannedMember[] = [];
   for (const object of objects.filter(isOperand))
-    plan.push(...(await usable(`Operand ${object.metadata.name}: `, () => planOperandObject(cluster, object, signal))));
+    plan.push(
+      ...(await usableManifest(`Operand ${object.metadata.name}: `, () => planOperandObject(cluster, object, signal))),
+    );
   const others = objects.filter((object) => !isOperand(object));
   if (others.length > 0) {
     const question = {
@@ -85,7 +134,7 @@ async function planObjects(
       membership: membershipOf('plan'),
       signal,
     };
-    plan.push(...(await usable('', () => planSet(question))));
+    plan.push(...(await usableManifest('', () => planSet(question))));
   }
   return plan;
 }
@@ -98,8 +147,8 @@ function formatPlan(terminal: Terminal, plan: readonly PlannedMember[], format: 
       return yamlText(plan.map(asData));
     case 'name':
       return plan
-        .filter((member) => member.action !== 'none')
-        .map((member) => `${member.action} ${refText(member.ref)}\n`)
+        .filter(isChange)
+        .map((member) => `${resourceName(member.ref)}\n`)
         .join('');
     default:
       return `${planText(plan)
@@ -174,41 +223,4 @@ function asApplied(object: KubeObject, present: Operand | undefined): Operand {
     metadata: { ...wanted.metadata, uid, generation: isChanged ? generation + 1 : generation },
     ...(present?.status ? { status: present.status } : {}),
   };
-}
-
-/** What is wrong with a manifest is the matter of whoever wrote it. */
-async function usable<T>(where: string, work: () => Promise<T> | T): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new CommandError(`${where}${error.message}`, {
-      hint: 'nothing was planned',
-      exitCode: exitCodes.usage,
-      cause: error,
-    });
-  }
-}
-
-async function readObjects(terminal: Terminal, file: string): Promise<KubeObject[]> {
-  if (file === '-') return await parse(await terminal.readInput(), 'standard input');
-  try {
-    const path = resolve(terminal.cwd, file);
-    if (!(await stat(path)).isDirectory()) return await parse(await readFile(path, 'utf8'), file);
-    const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
-    const files = names.map((name) => readObjects(terminal, join(file, name)));
-    return (await Promise.all(files)).flat();
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      exitCode: exitCodes.usage,
-      cause: error,
-    });
-  }
-}
-
-async function parse(text: string, source: string): Promise<KubeObject[]> {
-  const check = (object: KubeObject) =>
-    isOperand(object) ? validateObject(Operand, applyDefaults(Operand, object)) : [];
-  return await usable('', () => parseManifests(text, { source, check }));
 }

@@ -52,7 +52,7 @@ async function plan(cluster: TestCluster, files: readonly string[], input = ''):
     openTransport: () => cluster.transport(),
     async [Symbol.asyncDispose]() {},
   });
-  const flags = { file: files, output: 'table' as const };
+  const flags = { file: files, namespace: undefined, 'exit-code': false, output: 'table' as const };
   try {
     await command.run!({ terminal, args: [], flags, verbose: false, connect });
     return { text, error: undefined };
@@ -173,7 +173,10 @@ describe('slipway plan reads', () => {
     const { text, error } = await plan(cluster, [await file('shop.yaml', configMap('a'), bad)]);
     expect(text).toBe('');
     expect(error).toBeInstanceOf(CommandError);
-    expect(error).toMatchObject({ exitCode: exitCodes.usage, hint: 'nothing was planned' });
+    expect(error).toMatchObject({
+      exitCode: exitCodes.usage,
+      hint: 'nothing was done; mend the manifest and try again',
+    });
     expect((error as Error).message).toMatch(/^shop\.yaml, document 2, line \d+, /);
     expect((error as Error).message).toContain(message);
   });

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 
 import { DiskNotice, diskProblem } from '../disk-notice.ts';
 import { makeFolder, reason } from '../make-folder.ts';
+import { announceKubeconfig, kubeconfigPlace, usualPort } from '../running-clusters.ts';
 import { aborted } from './aborted.ts';
 import { slipwayCommand } from '../slipway-command.ts';
 
@@ -32,9 +33,6 @@ export const clusterFlags = {
   // Not from a file: `kubeconfig: ~/.kube/config` there means the one to read, and this one is written.
   kubeconfig: { type: 'string', value: 'file', summary: 'where to write the kubeconfig', perCall: true },
 } as const;
-
-/** Where the embedded cluster listens when nobody says; another free port is taken when it is in use. */
-const usualPort = 16_443;
 
 export interface StartedCluster {
   readonly cluster: Cluster;
@@ -74,6 +72,8 @@ export async function startEmbedded(
     const kubeconfigFile = await placeKubeconfig(terminal, cluster, flags, dataDir);
     // A kubeconfig in the usual place leads nowhere once its cluster is gone.
     const temporary = flags.kubeconfig === undefined && dataDir === undefined;
+    const port = Number(new URL(cluster.url).port);
+    const announced = temporary ? undefined : await announceKubeconfig(terminal, port, kubeconfigFile);
     const uncaught = new AbortController();
     const log = createLogger({ destination: { write: (line) => terminal.err(line) }, clock: terminal.clock });
     const forget = catchUncaught(log, (error) => uncaught.abort(error));
@@ -85,6 +85,7 @@ export async function startEmbedded(
       async stop() {
         await cluster.stop();
         forget();
+        await announced?.[Symbol.asyncDispose]();
         if (temporary) await rm(kubeconfigFile, { force: true });
       },
     };
@@ -124,7 +125,7 @@ async function serveCluster(terminal: Terminal, flags: ClusterFlags): Promise<vo
   }
 }
 
-/** Two clusters at a time have two files; only the one on the usual port has the short name. */
+/** Where the user says, in the folder of the cluster, or in the usual place. */
 async function placeKubeconfig(
   terminal: Terminal,
   cluster: Cluster,
@@ -132,8 +133,7 @@ async function placeKubeconfig(
   dataDir: string | undefined,
 ): Promise<string> {
   const { port } = new URL(cluster.url);
-  const usual = Number(port) === usualPort ? 'kubeconfig' : `kubeconfig-${port}`;
-  const place = dataDir === undefined ? join(stateFolder(terminal), usual) : join(dataDir, 'kubeconfig');
+  const place = dataDir === undefined ? kubeconfigPlace(terminal, Number(port)) : join(dataDir, 'kubeconfig');
   const file = resolve(terminal.cwd, flags.kubeconfig ?? place);
   if (flags.kubeconfig !== undefined) await refuseForeign(file);
   await makeFolder(dirname(file), 'choose another place with --kubeconfig FILE');
@@ -163,13 +163,6 @@ function isOurs(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function stateFolder(terminal: Terminal): string {
-  return join(
-    terminal.env['XDG_STATE_HOME'] || join(terminal.env['HOME'] ?? terminal.cwd, '.local', 'state'),
-    'slipway',
-  );
 }
 
 /** Tried before the data are opened, so that a port in use costs nothing. */

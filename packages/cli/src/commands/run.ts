@@ -32,6 +32,7 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
   const { operators, settingsOf, inForce } = await context.choice();
   const log = createLogger({
     level: flags['log-level'],
+    format: flags['log-format'] ?? 'auto',
     destination: { write: (line: string) => terminal.err(line), isTTY: terminal.interactive },
     clock: terminal.clock,
   });

@@ -10,13 +10,14 @@ import {
   type WebhookOptions,
 } from '@slipway/runtime';
 
-import { listManagedObjects, statusColumns } from '../managed-object.ts';
+import { statusColumns } from '../managed-object.ts';
 import { diskProblem } from '../disk-notice.ts';
 import { controllersOf } from '../operators.ts';
 import { fold } from '../view/fold.ts';
 import { LiveView } from '../view/live-view.ts';
 import { Story } from '../view/story.ts';
 import { renderTable } from '../view/table.ts';
+import { readSought, soughtByWords } from '../sought-objects.ts';
 import { webhooksAt, webhooksOf } from '../webhooks.ts';
 import {
   clusterFlags,
@@ -94,7 +95,7 @@ async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, 
     // From here on Ctrl-C is the way to end it, whatever it interrupts.
     try {
       const story = new Story(operators, terminal, say);
-      story.begin((await listManagedObjects(client, operators, terminal.signal)).objects);
+      story.begin((await readSought(client, soughtByWords(operators, []), { signal: terminal.signal })).objects);
       cluster.observe((change) => story.observe(change));
       await applyExamples(client, operators, terminal, say);
       for (const example of examples)
@@ -102,7 +103,7 @@ async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, 
           if (!terminal.signal.aborted)
             say(`the story ends here: ${error instanceof Error ? error.message : String(error)}`);
         });
-      await untilStopped(terminal, view, client, operators);
+      await untilStopped(terminal, view, client, operators, embedded.kubeconfigFile);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
     }
@@ -193,16 +194,13 @@ async function untilStopped(
   view: LiveView,
   client: Client,
   operators: readonly OperatorDescription[],
+  kubeconfigFile: string,
 ): Promise<void> {
+  const foot = [`export KUBECONFIG=${kubeconfigFile}`, styled(terminal, 'dim', 'Ctrl-C stops everything')];
   while (!terminal.signal.aborted) {
     if (terminal.interactive) {
-      const { objects } = await listManagedObjects(client, operators, terminal.signal);
-      view.draw([
-        '',
-        ...renderTable(statusColumns(terminal), objects, terminal.columns()),
-        '',
-        styled(terminal, 'dim', 'Ctrl-C stops everything'),
-      ]);
+      const { objects } = await readSought(client, soughtByWords(operators, []), { signal: terminal.signal });
+      view.draw(['', ...renderTable(statusColumns(terminal), objects, terminal.columns()), ''], foot);
     }
     await sleep(terminal.clock, refreshMs, terminal.signal).catch(() => undefined);
   }

@@ -6,15 +6,17 @@ import { cut } from './text-width.ts';
 export class LiveView {
   readonly #terminal: Terminal;
   #lines: readonly string[] = [];
+  #foot: readonly string[] = [];
   #drawn = '';
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  /** Draws `lines` in place of the last ones. Nothing is written when they are the same. */
-  draw(lines: readonly string[]): void {
+  /** Draws `lines` in place of the last ones, and `foot` below them, which has its room first. Nothing is written when they are the same. */
+  draw(lines: readonly string[], foot: readonly string[] = []): void {
     this.#lines = lines;
+    this.#foot = foot;
     const text = this.#fitted();
     if (text === this.#drawn) return;
     this.#terminal.out(`${this.#erase()}${text}`);
@@ -30,12 +32,12 @@ export class LiveView {
 
   /** No line may wrap and none may scroll away: what was drawn could not be found again. */
   #fitted(): string {
-    const room = Math.max(1, this.#terminal.rows() - 1);
+    const room = Math.max(1, this.#terminal.rows() - 1 - this.#foot.length);
     const shown =
       this.#lines.length <= room
         ? this.#lines
         : [...this.#lines.slice(0, room - 1), `… and ${this.#lines.length - room + 1} more lines`];
-    return shown.map((line) => `${cut(line, this.#terminal.columns())}\n`).join('');
+    return [...shown, ...this.#foot].map((line) => `${cut(line, this.#terminal.columns())}\n`).join('');
   }
 
   #erase(): string {

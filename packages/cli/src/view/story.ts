@@ -40,7 +40,7 @@ export class Story {
     const operator = this.#operatorOf(seen);
     if (operator) {
       const row = summarise(operator, seen.kind, seen);
-      if (type === 'DELETED') this.#gone(`${row.kind} ${row.name}`);
+      if (type === 'DELETED') this.#gone(`${row.kind} ${row.key}`);
       // What an operator's object is made of says how it is on the way there; only the end of that is part of the story.
       else if (row.good === true || !this.#isPart(seen)) this.#told(row);
     } else if (seen.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(seen.kind)) {
@@ -61,7 +61,7 @@ export class Story {
   }
 
   #told(row: ManagedObject): void {
-    const name = `${row.kind} ${row.name}`;
+    const name = `${row.kind} ${row.key}`;
     const state = row.message ? `${row.state}: ${row.message.replaceAll('\n', ' ')}` : row.state;
     if (this.#states.get(name) === state) return;
     this.#states.set(name, state);

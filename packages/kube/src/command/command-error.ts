@@ -6,6 +6,8 @@ export const exitCodes = {
   unreachable: 3,
   notAllowed: 4,
   notInstalled: 5,
+  /** Of commands that compare, where 1 says that there are differences. */
+  failedComparing: 6,
   interrupted: 130,
 } as const;
 

@@ -18,6 +18,8 @@ export interface Command<F extends CommandFlags = CommandFlags> {
   readonly examples?: readonly CommandExample[];
   /** Commands below it, by name. */
   readonly subcommands?: Readonly<Record<string, Subcommand>>;
+  /** How it ends when it fails, for commands whose 1 means something else. Default: 1. */
+  failureCode?(flags: FlagValues<F>): number;
   /** Does it. A number is the exit code; an error a user can do something about is a `CommandError`. Absent: only subcommands do something. */
   run?(context: CommandContext<F>): Promise<number | void> | number | void;
 }

@@ -19,6 +19,14 @@ export class ConfigError extends Error {
   }
 }
 
+/** Nobody has said which cluster, and there is no file in the usual place either. */
+export class NoConfigError extends ConfigError {
+  constructor(looked: readonly string[]) {
+    super(`there is no kubeconfig: looked for ${looked.join(', ')}; set KUBECONFIG or name a file`);
+    this.name = 'NoConfigError';
+  }
+}
+
 /** The reason of a failed file operation without the path, which the error names already. */
 export function fileProblem(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {

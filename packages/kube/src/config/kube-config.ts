@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { Connection, Credentials, Impersonation, TlsSettings } from '../connection.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { parseProxyUrl } from '../transport/proxy.ts';
-import { ConfigError, fileProblem } from './config-error.ts';
+import { ConfigError, fileProblem, NoConfigError } from './config-error.ts';
 import { execCredentials } from './exec-credentials.ts';
 import {
   EntryReader,
@@ -68,14 +68,13 @@ export async function loadKubeConfig(options: KubeConfigOptions = {}): Promise<K
     try {
       text = await readFile(path);
     } catch (error) {
-      if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      if (!mustExist && isAbsent(error)) continue;
       throw new ConfigError(`the kubeconfig ${fileProblem(error)}`, { file: path, cause: error });
     }
     documents.push(parseKubeconfig(text, path));
     files.push(path);
   }
-  if (files.length === 0)
-    throw new ConfigError(`there is no kubeconfig: looked for ${paths.join(', ')}; set KUBECONFIG or name a file`);
+  if (files.length === 0) throw new NoConfigError(paths);
   const merged = mergeKubeconfigs(documents);
   const resolver = new ConnectionResolver(merged, files, { ...options, env, readFile });
   return {
@@ -84,6 +83,12 @@ export async function loadKubeConfig(options: KubeConfigOptions = {}): Promise<K
     contexts: [...merged.contexts.keys()].toSorted(),
     connection: (context) => resolver.connection(context ?? options.context ?? merged.currentContext),
   };
+}
+
+/** A home folder may be a file, such as `/dev/null`. */
+function isAbsent(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function kubeconfigPaths(

@@ -1,0 +1,127 @@
+import {
+  CommandError,
+  exitCodes,
+  isNotFound,
+  isUnknownKind,
+  type Client,
+  type DefinedKind,
+  type KubeObject,
+} from '@slipway/kube';
+import { groupOf, resourceName } from '@slipway/manifests';
+import type { OperatorDescription } from '@slipway/runtime';
+
+import { definitionName } from './installed-set.ts';
+import { summarise, type ManagedObject } from './managed-object.ts';
+
+/** Objects of a kind that somebody asks for. */
+export interface Sought {
+  readonly operator: OperatorDescription;
+  readonly kind: DefinedKind;
+  /** Absent: all of the kind. */
+  readonly name?: string;
+  /** Absent: wherever the command looks. */
+  readonly namespace?: string;
+  /** It was asked for by kind or name: that the cluster does not have it is an error. */
+  readonly expected: boolean;
+}
+
+/** What words such as `operand`, `operands` and `operands/hello` ask for; without any it is everything. An operator's name comes first. */
+export function soughtByWords(operators: readonly OperatorDescription[], words: readonly string[]): Sought[] {
+  const all = operators.flatMap((operator) => operator.kinds.map((kind) => ({ operator, kind, expected: false })));
+  if (words.length === 0) return all;
+  return words.flatMap((word) => {
+    const [called, name, ...rest] = word.split('/');
+    const ofOperator = name === undefined ? all.filter(({ operator }) => operator.name === called) : [];
+    if (ofOperator.length > 0) return ofOperator;
+    const [found] = all.filter(({ kind }) => namesOf(kind).includes(called!.toLowerCase()));
+    if (found === undefined || name === '' || rest.length > 0) throw unknownWord(operators, word);
+    return [{ ...found, expected: true, ...(name === undefined ? {} : { name }) }];
+  });
+}
+
+/** The objects of the operators among those of some files. */
+export function soughtInFiles(operators: readonly OperatorDescription[], objects: readonly KubeObject[]): Sought[] {
+  const sought = objects.flatMap(({ apiVersion, kind: word, metadata }) => {
+    for (const operator of operators) {
+      const kind = operator.kinds.find((each) => each.kind === word && each.group === groupOf(apiVersion));
+      const { name = '', namespace } = metadata;
+      if (kind) return [{ operator, kind, name, expected: true, ...(namespace === undefined ? {} : { namespace }) }];
+    }
+    return [];
+  });
+  if (sought.length > 0) return sought;
+  throw new CommandError('the files hold no object of an operator', {
+    hint: `they manage ${operators.flatMap(({ kinds }) => kinds.map(({ kind }) => kind)).join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Every word kubectl takes for a kind. */
+export function namesOf({ kind, plural, group, version, definition }: DefinedKind): string[] {
+  const singular = definition.singular ?? kind.toLowerCase();
+  const names = [plural, singular, ...(definition.shortNames ?? [])];
+  return names.flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`]);
+}
+
+function unknownWord(operators: readonly OperatorDescription[], word: string): CommandError {
+  const kinds = operators.flatMap((operator) => operator.kinds.map((kind) => kind.plural));
+  return new CommandError(`there is no operator, kind or KIND/NAME '${word}'`, {
+    hint: `operators: ${operators.map(({ name }) => name).join(', ')}; kinds: ${kinds.join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Where to look. */
+export interface Where {
+  /** Absent: in all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly signal: AbortSignal;
+}
+
+/** The objects that were asked for. Kinds that are not installed are skipped and named. */
+export async function readSought(
+  client: Client,
+  sought: readonly Sought[],
+  where: Where,
+): Promise<{ objects: ManagedObject[]; missing: DefinedKind[] }> {
+  const objects: ManagedObject[] = [];
+  const missing: DefinedKind[] = [];
+  for (const each of sought) {
+    const { operator, kind } = each;
+    try {
+      for (const object of await readKind(client, each, where))
+        objects.push(summarise(operator.name, kind.kind, object));
+    } catch (error) {
+      if (!isNotFound(error) && !isUnknownKind(error)) throw error;
+      if (each.expected) throw notInstalled(each);
+      missing.push(kind);
+    }
+  }
+  return { objects, missing };
+}
+
+async function readKind(client: Client, { kind, ...sought }: Sought, where: Where): Promise<readonly KubeObject[]> {
+  const { namespace: looked, labelSelector, signal } = where;
+  const namespace = kind.scope === 'Namespaced' ? (sought.namespace ?? looked) : undefined;
+  const within = namespace === undefined ? {} : { namespace };
+  if (sought.name === undefined) {
+    const objects: KubeObject[] = [];
+    const selector = labelSelector === undefined ? {} : { labelSelector };
+    for await (const object of client.list(kind, { ...within, ...selector, signal })) objects.push(object);
+    return objects;
+  }
+  const object = await client.get(kind, { name: sought.name, ...within }, { signal });
+  if (object) return [object];
+  const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  throw new CommandError(`there is no ${resourceName({ ...kind, name: sought.name })}${place}`, {
+    hint: `slipway status ${kind.plural}${kind.scope === 'Namespaced' ? ' -A' : ''} lists those there are`,
+  });
+}
+
+function notInstalled({ kind, operator }: Sought): CommandError {
+  return new CommandError(`the cluster does not know ${definitionName(kind)}`, {
+    hint: `slipway install ${operator.name} puts it there`,
+    exitCode: exitCodes.notInstalled,
+  });
+}
