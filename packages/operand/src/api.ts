@@ -178,7 +178,16 @@ export const Operand = defineKind({
     latestReadyActiveOperand: Type.Optional(Type.String()),
     latestCreatedActiveOperand: Type.Optional(Type.String()),
     latestInstalledSteadyStateGeneration: Type.Optional(Type.Integer()),
-    carryOver: Type.Optional(Type.Array(liveRef, { 'x-kubernetes-list-type': 'atomic' })),
+    carryOver: Type.Optional(
+      Type.Array(liveRef, {
+        'x-kubernetes-list-type': 'atomic',
+        description:
+          'Members of sets that made way before they were ready. What is not wanted is pruned at the promotion.',
+      }),
+    ),
+    carryOverPacked: Type.Optional(
+      Type.String({ description: 'The same where they are too many to list: gzip, then base64, of a JSON list.' }),
+    ),
     sourcesHash: Type.Optional(Type.String()),
     installStartedAt: Type.Optional(Type.String({ format: 'date-time' })),
     rolledBackGeneration: Type.Optional(Type.Integer()),

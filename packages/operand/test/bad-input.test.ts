@@ -10,6 +10,7 @@ import {
   changeTo,
   configMap,
   deployment,
+  impossible,
   installMessage,
   noise,
   operand,
@@ -178,6 +179,32 @@ describe('a very large Operand', () => {
     await client.delete(ConfigMap, key('big3'));
     await cluster.eventually('big3 is back', async () => await client.get(ConfigMap, key('big3')));
   });
+});
+
+describe('an Operand with as many and as large members as it can hold', () => {
+  test(
+    'that makes way twice before it was ready does not outgrow its object, and the last manifest gets installed',
+    { timeout: 120_000 },
+    async () => {
+      await using cluster = await operandCluster();
+      await runOperator(cluster);
+      const { client } = cluster;
+      const large = [1, 2, 3].map((i) => configMap(`large-${i}`, { text: 'x'.repeat(445_000) }));
+      const many = (round: number) =>
+        Array.from({ length: 250 }, (_, i) => configMap(`${'x'.repeat(230)}-${round}-${i}`));
+      await client.create(operand('shop', [...large, ...many(1), impossible]));
+      await operandWithReason(cluster, 'shop', 'Failed');
+      for (const round of [2, 3]) {
+        await changeTo(cluster, 'shop', [...large, ...many(round), impossible]);
+        await operandWithReason(cluster, 'shop', 'Failed');
+      }
+      await changeTo(cluster, 'shop', [configMap('a')]);
+      const { status } = await readyOperand(cluster, 'shop');
+      expect(status).not.toHaveProperty('carryOverPacked');
+      const members = await Array.fromAsync(client.list(ConfigMap, { labelSelector: 'manifests.slipway.dev/member' }));
+      expect(members.map(({ metadata }) => metadata.name)).toEqual(['a']);
+    },
+  );
 });
 
 describe('a webhook that refuses', () => {

@@ -3,6 +3,7 @@ import { mayPrune, memberLabel, refKey, refOf, refText } from '@slipway/manifest
 import type { TestCluster } from '@slipway/testing';
 
 import type { ClusterActiveOperand, Operand } from '../src/api.ts';
+import { carryOverIn } from '../src/operand/carry-over.ts';
 import { activeOperandName, liveRefs, mergedManifest, saltedName } from '../src/live-refs.ts';
 import { names } from '../src/names.ts';
 
@@ -65,8 +66,8 @@ function checkStatus(operand: Operand, violations: string[]): void {
   const installed = status.latestInstalledSteadyStateGeneration ?? 0;
   if (installed !== 0 && installed !== metadata.generation)
     violations.push(`I9: installed generation ${installed} while ${metadata.generation} is observed`);
-  if (isConditionTrue(operand, 'Ready') && (status.carryOver ?? []).length > 0)
-    violations.push(`I16: Ready while ${status.carryOver?.length} objects are left to prune`);
+  if (isConditionTrue(operand, 'Ready') && carryOverIn(status).length > 0)
+    violations.push(`I16: Ready while ${carryOverIn(status).length} objects are left to prune`);
   // After a roll-back the wanted set is the one before, which the spec does not show any more.
   if (!isConditionTrue(operand, 'LatestActiveOperandReady') || isRolledBack(operand)) return;
   const plain = activeOperandName(

@@ -1,22 +1,31 @@
-import type { DeepReadonly } from '@slipway/kube';
-import { refKey } from '@slipway/manifests';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { parseJson, type DeepReadonly } from '@slipway/kube';
 
-import { toObjectRef, type LiveRef } from '../live-refs.ts';
-import type { OperandCondition } from '../reasons.ts';
-import type { OperandReading, OperandRun } from './run.ts';
-import { writeStatus } from './status.ts';
+import type { Operand } from '../api.ts';
+import type { LiveRef } from '../live-refs.ts';
+import type { OperandReading, StatusWrite } from './run.ts';
+
+/** So many are listed for people to read. More are packed: thousands beside a large manifest do not fit into one object. */
+const listed = 200;
+/** What the packed list may be unpacked, in bytes. */
+const largestList = 64 * 1024 * 1024;
 
 /** Members of sets that went before another one took them over. What is not wanted at the promotion is pruned then. */
 export function carryOverOf(run: OperandReading): readonly DeepReadonly<LiveRef>[] {
-  return run.operand.status?.carryOver ?? [];
+  return carryOverIn(run.operand.status);
 }
 
-/** Adds to the carry-over, durably, and says so. */
-export async function noteCarryOver(
-  run: OperandRun,
-  refs: readonly DeepReadonly<LiveRef>[],
-  conditions: OperandCondition[] = [],
-): Promise<void> {
-  const noted = new Map([...carryOverOf(run), ...refs].map((ref) => [refKey(toObjectRef(ref)), { ...ref }]));
-  await writeStatus(run, { carryOver: [...noted.values()], conditions });
+/** The carry-over a status holds, listed or packed. */
+export function carryOverIn(status: DeepReadonly<Operand['status']>): readonly DeepReadonly<LiveRef>[] {
+  const { carryOver = [], carryOverPacked } = status ?? {};
+  if (carryOverPacked === undefined) return carryOver;
+  const bytes = gunzipSync(Buffer.from(carryOverPacked, 'base64'), { maxOutputLength: largestList });
+  return parseJson(bytes.toString()) as LiveRef[];
+}
+
+/** The fields of status that hold a carry-over. */
+export function carryOverFields(refs: readonly LiveRef[]): Pick<StatusWrite, 'carryOver' | 'carryOverPacked'> {
+  return refs.length <= listed
+    ? { carryOver: [...refs], carryOverPacked: undefined }
+    : { carryOver: undefined, carryOverPacked: gzipSync(JSON.stringify(refs)).toString('base64') };
 }

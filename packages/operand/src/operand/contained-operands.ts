@@ -4,6 +4,7 @@ import type { ObjectRef } from '@slipway/manifests';
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
 import { operandOf } from '../set-references.ts';
+import { carryOverIn } from './carry-over.ts';
 import type { OperandReading } from './run.ts';
 
 /**
@@ -37,7 +38,7 @@ async function containedOperands({ context: { client, signal } }: OperandReading
   };
   for await (const { metadata, status } of client.list(Operand, { signal })) {
     if (metadata.deletionTimestamp !== undefined) going.add(metadata.name!);
-    note(metadata.name!, status?.carryOver);
+    note(metadata.name!, carryOverIn(status));
   }
   for await (const set of client.list(ClusterActiveOperand, { signal })) {
     const owner = operandOf(set);

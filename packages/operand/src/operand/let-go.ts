@@ -4,7 +4,7 @@ import { inParallel, keyOfRef, mayPrune, readMetadata, refKey, type ObjectRef } 
 import { toLiveRef, toObjectRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { operandCondition } from '../reasons.ts';
-import { noteCarryOver } from './carry-over.ts';
+import { noteCarryOver } from './note-carry-over.ts';
 import type { Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
 

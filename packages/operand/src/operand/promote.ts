@@ -13,7 +13,7 @@ import { ClusterActiveOperand } from '../api.ts';
 import { toObjectRef, type LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { operandCondition } from '../reasons.ts';
-import { carryOverOf } from './carry-over.ts';
+import { carryOverFields, carryOverOf } from './carry-over.ts';
 import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
 import { emptyRefusal, keepReason, maxShare } from './prune-rules.ts';
@@ -49,7 +49,7 @@ export async function promoteSet(
   const changed = run.operand.status?.latestReadyActiveOperand !== desired;
   await writeStatus(run, {
     latestReadyActiveOperand: desired,
-    carryOver: [],
+    ...carryOverFields([]),
     conditions: [
       activeReady(run, desired, { created: desired, ready: desired }),
       ...(manifest.rolledBack ? [] : [installed()]),

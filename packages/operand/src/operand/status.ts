@@ -2,6 +2,7 @@ import { findCondition, kubeTime } from '@slipway/kube';
 import { countActions, refText, type MemberResult } from '@slipway/manifests';
 
 import { operandCondition, reasons, type OperandCondition, type OperandReason } from '../reasons.ts';
+import { carryOverIn } from './carry-over.ts';
 import type { OperandRun, StatusWrite } from './run.ts';
 
 /** Per-object results kept in status; a set may have thousands. */
@@ -30,7 +31,7 @@ export async function writeStatus(run: OperandRun, fields: StatusWrite): Promise
       ...(fields.conditions ?? []),
       ...(outdated ? [operandCondition('Planned', false, 'Applied', 'spec.mode is Apply')] : []),
     ],
-    fields.carryOver,
+    fields,
   ).map((given) => ({ ...given, message: fittedMessage(given.message ?? '') }));
   const fresh = run.operand.status?.observedGeneration === generation ? {} : freshInstall(run);
   run.operand = await run.context.client.setStatus(run.operand, {
@@ -52,14 +53,10 @@ export function freshInstall(run: OperandRun): StatusWrite {
   };
 }
 
-function withReady(
-  run: OperandRun,
-  given: readonly OperandCondition[],
-  newCarryOver: StatusWrite['carryOver'],
-): OperandCondition[] {
-  if (given.length === 0 && newCarryOver === undefined) return [];
+function withReady(run: OperandRun, given: readonly OperandCondition[], fields: StatusWrite): OperandCondition[] {
+  if (given.length === 0 && !('carryOver' in fields)) return [];
   const find = (type: string) => given.find((item) => item.type === type) ?? findCondition(run.operand, type);
-  const parts = [find('OperandInstalled'), find('LatestActiveOperandReady'), pruned(run, newCarryOver)];
+  const parts = [find('OperandInstalled'), find('LatestActiveOperandReady'), pruned(run, fields)];
   const decisive = parts.find((part) => part?.status === 'False') ?? parts.find((part) => part?.status !== 'True');
   const ready =
     decisive === undefined && parts.every((part) => part !== undefined)
@@ -74,8 +71,8 @@ function withReady(
 }
 
 /** The part of `Ready` that no condition of its own shows: nothing of a superseded set is left to prune. */
-function pruned(run: OperandRun, newCarryOver: StatusWrite['carryOver']): OperandCondition {
-  const left = (newCarryOver ?? run.operand.status?.carryOver ?? []).length;
+function pruned(run: OperandRun, fields: StatusWrite): OperandCondition {
+  const left = carryOverIn({ ...run.operand.status, ...fields }).length;
   return left === 0
     ? operandCondition('Pruned', true, 'Active')
     : operandCondition(

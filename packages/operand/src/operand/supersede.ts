@@ -1,5 +1,5 @@
 import { ClusterActiveOperand } from '../api.ts';
-import { noteCarryOver } from './carry-over.ts';
+import { noteCarryOver } from './note-carry-over.ts';
 import { letGoingSetsGo } from './let-go.ts';
 import { toRevision, type Revision, type Revisions } from './revisions.ts';
 import type { OperandRun } from './run.ts';
