@@ -8,7 +8,7 @@ export { helmFunctions } from './functions/index.ts';
 export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
 export { capabilitiesOf } from './release/capabilities-of-cluster.ts';
 export type { CapabilitiesOptions } from './render/capabilities.ts';
-export type { Dialect } from './render/dialect.ts';
+export type { Dialect } from './chart/dialect.ts';
 export { installOrder, sortByKind, uninstallOrder } from './render/kind-order.ts';
 export type { Lookup, LookupQuery } from './render/lookup.ts';
 export type { HookEvent, RenderedHook, RenderedManifest } from './render/manifests.ts';

@@ -120,6 +120,13 @@ function readValues(file: ChartFile | undefined): GoMap {
   }
 }
 
+/** The chart as a Helm reads it that knows only the first document of a file with values. */
+export function withFirstDocuments(chart: Chart): Chart {
+  const file = chart.raw.find(({ name }) => name === 'values.yaml');
+  const first = file && documentIn(file, 'values.yaml');
+  return { ...chart, values: first ?? new Map(), dependencies: chart.dependencies.map(withFirstDocuments) };
+}
+
 /** Values may be in several documents; later ones lie over earlier ones. */
 export function readValuesText(text: string): GoMap {
   let values: GoMap = new Map();

@@ -1,4 +1,4 @@
-import { isMap, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
+import { isMap, nilMap, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { SemverVersion } from '../functions/semver-version.ts';
 import { quote } from '../go/quote.ts';
 import { ChartError } from './chart-error.ts';
@@ -187,7 +187,9 @@ export function metadataAsMap(metadata: ChartMetadata, isRoot: boolean): GoMap {
 }
 
 function typedAnnotations(annotations: Readonly<Record<string, string>>): GoMap {
-  return typed(new Map<string, Value>(Object.entries(annotations)), 'map[string]string');
+  const type = 'map[string]string';
+  const entries = Object.entries(annotations);
+  return entries.length === 0 ? nilMap(type) : typed(new Map<string, Value>(entries), type);
 }
 
 function dependencyAsMap(dependency: ChartDependency): GoMap {

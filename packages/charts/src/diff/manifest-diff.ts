@@ -1,5 +1,5 @@
 import { deepCopy, deepEqual, isMap, type GoMap, type Value } from '../go/values.ts';
-import { dialects } from '../render/dialect.ts';
+import { dialects } from '../chart/dialect.ts';
 import { splitDocuments } from '../render/manifests.ts';
 import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';

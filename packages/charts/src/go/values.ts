@@ -102,6 +102,19 @@ export function typed<T extends Value[] | GoMap>(container: T, type: string): T 
   return container;
 }
 
+/** Maps that were never made: empty to whoever reads them, `null` to encoders. */
+const nilMaps = new WeakSet<GoMap>();
+
+export function nilMap(type: string): GoMap {
+  const map = typed<GoMap>(new Map(), type);
+  nilMaps.add(map);
+  return map;
+}
+
+export function isNilMap(value: Value[] | GoMap): boolean {
+  return value instanceof Map && value.size === 0 && nilMaps.has(value);
+}
+
 export function strings(items: string[]): Value[] {
   return typed(items as Value[], '[]string');
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
+import { Struct } from '../go/struct.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
-import { copyOnDemand, Struct } from './template-data.ts';
+import { copyOnDemand } from './copy-on-demand.ts';
 
 /** What `.Values` is made of: the state's own defaults, then the values of its environment. */
 export interface Environment {

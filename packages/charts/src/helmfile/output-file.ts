@@ -1,10 +1,10 @@
+import { Struct } from '../go/struct.ts';
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { TemplateSet } from '../template/template-set.ts';
 import { environmentStruct } from './environment.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { HelmfileRelease } from './release.ts';
-import { Struct } from './template-data.ts';
 
 const usual = '{{ .State.BaseName }}-{{ .State.AbsPathSHA1 }}/{{ .Release.Name }}.yaml';
 

@@ -1,3 +1,4 @@
+import { Struct } from '../go/struct.ts';
 import { deepCopy, deepEqual, isMap, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
@@ -6,7 +7,7 @@ import { environmentStruct } from './environment.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { Renderer } from './renderer.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
-import { copyOnDemand, Struct } from './template-data.ts';
+import { copyOnDemand } from './copy-on-demand.ts';
 import { helmfileYaml } from './timestamp.ts';
 
 /** A release of a state, its template expressions evaluated. */

@@ -2,7 +2,7 @@ import { ChartError } from '../chart/chart-error.ts';
 import { utf8Compare } from '../go/bytes.ts';
 import { isMap, toPlain, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
-import type { DialectSwitches } from './dialect.ts';
+import type { DialectSwitches } from '../chart/dialect.ts';
 import { installOrder, sortByKind } from './kind-order.ts';
 
 /** One object a chart wants to have. */
@@ -77,7 +77,7 @@ export function splitDocuments(text: string, switches: DialectSwitches): string[
   return text
     .trimStart()
     .split(switches.documentSeparator)
-    .map((document) => document.trimStart())
+    .map((document) => (switches.trimsDocuments ? document.trim() : document.trimStart()))
     .filter((document) => document !== '');
 }
 

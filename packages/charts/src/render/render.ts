@@ -1,13 +1,14 @@
 import type { Clock, Random } from '@slipway/kube';
 import { ChartError } from '../chart/chart-error.ts';
 import type { Chart, ChartFile } from '../chart/chart.ts';
+import { withFirstDocuments } from '../chart/load.ts';
 import { chartNode, fullPath, type ChartNode } from '../chart/chart-node.ts';
 import { isCompatible, processDependencies } from '../values/dependencies.ts';
 import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import { fromPlain, toPlain, typed, type GoMap, type Value } from '../go/values.ts';
 import { coalesceValues } from '../values/coalesce.ts';
 import { Capabilities, type CapabilitiesOptions } from './capabilities.ts';
-import { dialects, type Dialect } from './dialect.ts';
+import { dialects, type Dialect } from '../chart/dialect.ts';
 import { LookupMemo, type Lookup } from './lookup.ts';
 import { sortManifests, type RenderedHook, type RenderedManifest } from './manifests.ts';
 import { renderTemplates } from './templates.ts';
@@ -70,11 +71,11 @@ export interface RenderedCrd {
 export async function renderChart(chart: Chart, options: RenderOptions): Promise<RenderedChart> {
   const given = fromPlain(options.values ?? {}) as GoMap;
   const switches = dialects[options.dialect ?? 'helm4'];
-  const capabilities = new Capabilities(options.capabilities);
-  const root = chartNode(chart);
-  processDependencies(root, given);
+  const capabilities = new Capabilities({ helmVersion: switches.helmVersion, ...options.capabilities });
+  const root = chartNode(switches.valuesDocuments === 'first' ? withFirstDocuments(chart) : chart);
+  processDependencies(root, given, switches);
   checkKubeVersion(chart, capabilities);
-  const values = typed(coalesceValues(root, given), 'common.Values');
+  const values = typed(coalesceValues(root, given, switches), switches.valuesType);
   if (!options.skipSchemaValidation && hasSchema(root)) {
     // Few charts have one; the validator is large.
     const { validateValues } = await import('./schema.ts');
@@ -89,9 +90,9 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
     const top: GoMap = new Map<string, Value>([
       ['Release', releaseMap(options.release)],
       ['Capabilities', capabilities],
-      ['Values', typed(memo.passes === 0 && !options.lookup ? values : copyOf(values), 'common.Values')],
+      ['Values', typed(memo.passes === 0 && !options.lookup ? values : copyOf(values), switches.valuesType)],
     ]);
-    files = renderTemplates(root, top, environment);
+    files = renderTemplates(root, top, environment, switches);
   } while (await memo.fetchMissing());
 
   let plainValues: Record<string, unknown> | undefined;

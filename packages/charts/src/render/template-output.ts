@@ -1,10 +1,12 @@
 import { ChartError } from '../chart/chart-error.ts';
 import { globToRegExp } from '../chart/shell-pattern.ts';
-import { dialects } from './dialect.ts';
+import { dialects, type Dialect } from '../chart/dialect.ts';
 import { splitDocuments } from './manifests.ts';
 import type { RenderedChart } from './render.ts';
 
 export interface TemplateOutputOptions {
+  /** The one the chart was rendered in. Default `helm4`. */
+  dialect?: Dialect;
   /** Files under `crds/` first. Default false. */
   includeCrds?: boolean;
   /** Hooks at the end. Default true. */
@@ -26,15 +28,17 @@ export function templateOutput(rendered: RenderedChart, options: TemplateOutputO
   const hooks = (options.hooks ?? true) ? rendered.hooks : [];
   const shown = options.skipTests ? hooks.filter(({ events }) => !events.includes('test')) : hooks;
   const text = `${manifestText(rendered, options).trim()}\n${shown.map(({ path, content }) => section(path, content)).join('')}`;
-  return options.showOnly && options.showOnly.length > 0 ? only(text, options.showOnly) : text;
+  return options.showOnly && options.showOnly.length > 0
+    ? only(text, options.showOnly, options.dialect ?? 'helm4')
+    : text;
 }
 
 function section(path: string, content: string): string {
   return `---\n# Source: ${path}\n${content}\n`;
 }
 
-function only(text: string, wanted: readonly string[]): string {
-  const documents = splitDocuments(text, dialects.helm4);
+function only(text: string, wanted: readonly string[], dialect: Dialect): string {
+  const documents = splitDocuments(text, dialects[dialect]);
   let found = '';
   for (const pattern of wanted) {
     const expression = globToRegExp(pattern);

@@ -1,10 +1,13 @@
 import { fullPath, type ChartNode } from '../chart/chart-node.ts';
+import type { DialectSwitches } from '../chart/dialect.ts';
 import { metadataAsMap } from '../chart/metadata.ts';
 import type { FunctionEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, typed, type GoMap, type Value } from '../go/values.ts';
+import type { FunctionTable } from '../template/run.ts';
 import { TemplateSet } from '../template/template-set.ts';
+import { ChartStruct } from './chart-struct.ts';
 import { Files } from './files.ts';
 import { executionFailure, parseFailure } from './render-error.ts';
 
@@ -15,11 +18,16 @@ interface Renderable {
 }
 
 /** Runs every template of a chart and its subcharts; answers the outputs by path. */
-export function renderTemplates(root: ChartNode, top: GoMap, environment: FunctionEnvironment): Map<string, string> {
+export function renderTemplates(
+  root: ChartNode,
+  top: GoMap,
+  environment: FunctionEnvironment,
+  switches: DialectSwitches,
+): Map<string, string> {
   const renderables = new Map<string, Renderable>();
-  collect(root, top, renderables);
+  collect(root, top, renderables, switches);
   const paths = deepestFirst(renderables.keys());
-  const set = new TemplateSet({ functions: helmFunctions, missingKey: 'zero', environment });
+  const set = new TemplateSet({ functions: functionsOf(switches), missingKey: 'zero', environment });
   for (const path of paths) {
     try {
       set.add(path, renderables.get(path)!.text);
@@ -38,7 +46,7 @@ export function renderTemplates(root: ChartNode, top: GoMap, environment: Functi
           ['Name', path],
           ['BasePath', basePath],
         ]),
-        'common.Values',
+        switches.valuesType,
       ),
     );
     try {
@@ -51,6 +59,19 @@ export function renderTemplates(root: ChartNode, top: GoMap, environment: Functi
   return rendered;
 }
 
+/** One table for each dialect: parsed templates are kept by it. */
+const tables = new Map<DialectSwitches, FunctionTable>();
+
+function functionsOf(switches: DialectSwitches): FunctionTable {
+  if (switches.lacksFunctions.length === 0) return helmFunctions;
+  let table = tables.get(switches);
+  if (!table) {
+    const lacking = new Set(switches.lacksFunctions);
+    tables.set(switches, (table = new Map([...helmFunctions].filter(([name]) => !lacking.has(name)))));
+  }
+  return table;
+}
+
 /** Templates are parsed from the deepest path on, so that a parent's definitions replace its subcharts'. */
 function deepestFirst(paths: Iterable<string>): string[] {
   return [...paths]
@@ -59,24 +80,31 @@ function deepestFirst(paths: Iterable<string>): string[] {
     .map(({ path }) => path);
 }
 
-function collect(node: ChartNode, above: GoMap, renderables: Map<string, Renderable>): GoMap {
+function collect(
+  node: ChartNode,
+  above: GoMap,
+  renderables: Map<string, Renderable>,
+  switches: DialectSwitches,
+): GoMap {
   const subcharts: GoMap = new Map();
   const isRoot = node.parent === undefined;
   const parentValues = above.get('Values');
   const section = isMap(parentValues) ? parentValues.get(node.name) : undefined;
-  const values = isRoot ? parentValues : typed(isMap(section) ? section : new Map<string, Value>(), 'common.Values');
+  const values = isRoot
+    ? parentValues
+    : typed(isMap(section) ? section : new Map<string, Value>(), switches.valuesType);
   const scope: GoMap = typed(
     new Map<string, Value>([
-      ['Chart', chartMap(node, isRoot)],
+      ['Chart', switches.chartIsMap ? chartMap(node, isRoot) : new ChartStruct(chartMap(node, isRoot))],
       ['Files', new Files(node.chart.files)],
       ['Release', above.get('Release')],
       ['Capabilities', above.get('Capabilities')],
       ['Values', values],
       ['Subcharts', subcharts],
     ]),
-    'common.Values',
+    switches.valuesType,
   );
-  for (const child of node.children) subcharts.set(child.name, collect(child, scope, renderables));
+  for (const child of node.children) subcharts.set(child.name, collect(child, scope, renderables, switches));
   const path = fullPath(node);
   const isLibrary = node.chart.metadata.type === 'library';
   for (const template of node.chart.templates) {

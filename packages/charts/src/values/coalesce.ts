@@ -1,32 +1,39 @@
 import type { ChartNode } from '../chart/chart-node.ts';
 import { ChartError } from '../chart/chart-error.ts';
+import type { DialectSwitches } from '../chart/dialect.ts';
 import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
 
 /**
  * Puts a chart's own values under those it was given, and does the same for its subcharts. A null from the user removes a
  * default; a null in the chart's defaults is as if it were not written. With `merge`, nulls are kept for a later pass.
  */
-export function coalesceValues(node: ChartNode, given: GoMap, merge = false): GoMap {
-  return coalesce(node, deepCopy(given), merge);
+export function coalesceValues(node: ChartNode, given: GoMap, switches: DialectSwitches, merge = false): GoMap {
+  return coalesce(node, deepCopy(given), { merge, dropsNulls: switches.dropsDefaultNulls && !merge });
 }
 
-function coalesce(node: ChartNode, target: GoMap, merge: boolean): GoMap {
-  applyDefaults(node, target, merge);
+interface Manner {
+  /** Nulls are kept for a later pass. */
+  readonly merge: boolean;
+  readonly dropsNulls: boolean;
+}
+
+function coalesce(node: ChartNode, target: GoMap, manner: Manner): GoMap {
+  applyDefaults(node, target, manner);
   for (const child of node.children) {
     const present = target.get(child.name);
     if (target.has(child.name) && !isMap(present))
       throw new ChartError('InvalidValues', `type mismatch on ${child.name}: the values of a subchart must be a table`);
     const section: GoMap = isMap(present) ? present : new Map();
     passGlobals(section, target);
-    target.set(child.name, coalesce(child, section, merge));
+    target.set(child.name, coalesce(child, section, manner));
   }
   return target;
 }
 
-function applyDefaults(node: ChartNode, target: GoMap, merge: boolean): void {
+function applyDefaults(node: ChartNode, target: GoMap, { merge, dropsNulls }: Manner): void {
   for (const [key, value] of deepCopy(node.values)) {
     if (!target.has(key)) {
-      if (merge) target.set(key, value);
+      if (!dropsNulls) target.set(key, value);
       else if (value !== null) {
         if (isMap(value)) dropNulls(value);
         target.set(key, value);
@@ -38,7 +45,7 @@ function applyDefaults(node: ChartNode, target: GoMap, merge: boolean): void {
     else if (isMap(present) && isMap(value)) {
       // A null for a subchart must survive until that subchart's own defaults are at hand.
       const keepsNulls = merge || node.children.some((child) => child.name === key);
-      if (!keepsNulls) dropNulls(value);
+      if (!keepsNulls && dropsNulls) dropNulls(value);
       coalesceTables(present, value, keepsNulls);
     }
   }

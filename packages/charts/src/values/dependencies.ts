@@ -4,11 +4,12 @@ import { deepCopy, type GoMap, type Value } from '../go/values.ts';
 import { coalesceTables, coalesceValues, tableAt, valueAt } from './coalesce.ts';
 import type { ChartDependency } from '../chart/chart.ts';
 import { chartNode, type ChartNode } from '../chart/chart-node.ts';
+import type { DialectSwitches } from '../chart/dialect.ts';
 
 /** Settles which subcharts take part, under which names, and what they give their parents. */
-export function processDependencies(root: ChartNode, values: GoMap): void {
-  enable(root, values, '');
-  importAll(root);
+export function processDependencies(root: ChartNode, values: GoMap, switches: DialectSwitches): void {
+  enable(root, values, '', switches);
+  importAll(root, switches);
 }
 
 /** Whether a version lies in a range; nonsense lies in none. */
@@ -20,7 +21,7 @@ export function isCompatible(range: string, version: string): boolean {
   }
 }
 
-function enable(node: ChartNode, values: GoMap, path: string): void {
+function enable(node: ChartNode, values: GoMap, path: string, switches: DialectSwitches): void {
   if (node.requirements.length === 0) return;
   const matches = (child: ChartNode, requirement: ChartDependency) =>
     child.name === requirement.name && isCompatible(requirement.version, child.chart.metadata.version);
@@ -34,7 +35,7 @@ function enable(node: ChartNode, values: GoMap, path: string): void {
   });
   node.children = [...unnamed, ...named];
 
-  const coalesced = coalesceValues(node, values);
+  const coalesced = coalesceValues(node, values, switches);
   const off = new Set(
     node.requirements
       .filter((requirement) => !isEnabled(requirement, coalesced, path))
@@ -42,7 +43,7 @@ function enable(node: ChartNode, values: GoMap, path: string): void {
   );
   node.children = node.children.filter((child) => !off.has(child.name));
   node.requirements = node.requirements.filter((requirement) => !off.has(requirement.alias || requirement.name));
-  for (const child of node.children) enable(child, coalesced, `${path}${child.name}.`);
+  for (const child of node.children) enable(child, coalesced, `${path}${child.name}.`, switches);
 }
 
 function renamed(node: ChartNode, name: string): ChartNode {
@@ -61,14 +62,14 @@ function isEnabled(requirement: ChartDependency, values: GoMap, path: string): b
   return states.includes(true) || !states.includes(false);
 }
 
-function importAll(node: ChartNode): void {
-  for (const child of node.children) importAll(child);
-  importInto(node);
+function importAll(node: ChartNode, switches: DialectSwitches): void {
+  for (const child of node.children) importAll(child, switches);
+  importInto(node, switches);
 }
 
-function importInto(node: ChartNode): void {
+function importInto(node: ChartNode, switches: DialectSwitches): void {
   if (node.requirements.length === 0) return;
-  const values = coalesceValues(node, new Map(), true);
+  const values = coalesceValues(node, new Map(), switches, true);
   let imported: GoMap = new Map();
   for (const requirement of node.requirements) {
     const name = requirement.alias || requirement.name;

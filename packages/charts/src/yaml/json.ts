@@ -1,6 +1,6 @@
 import { withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
-import { fromPlain, GoObject, SizedInt, sortedKeys, type GoMap, type Value } from '../go/values.ts';
+import { fromPlain, GoObject, isNilMap, SizedInt, sortedKeys, type GoMap, type Value } from '../go/values.ts';
 
 /** Go's `encoding/json`. */
 
@@ -30,6 +30,7 @@ export function writeJson(value: Value, options: WriteJsonOptions = {}): string 
     if (item instanceof SizedInt) return String(item.value);
     if (item instanceof Uint8Array) return jsonString(Buffer.from(item).toString('base64'), escapeHtml);
     if (item instanceof GoObject) return write(item.plain(), depth + 1);
+    if (isNilMap(item)) return 'null';
     const [open, close, parts] = Array.isArray(item)
       ? ['[', ']', item.map((element) => write(element, depth + 1))]
       : ['{', '}', members(item, depth)];

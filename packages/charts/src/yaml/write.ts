@@ -1,6 +1,6 @@
 import { byteLength, runes, withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
-import { GoObject, SizedInt, type GoMap, type Value } from '../go/values.ts';
+import { GoObject, isNilMap, SizedInt, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from './key-order.ts';
 import { needsQuotes, type YamlDialect } from './resolve.ts';
 import { scalarStyle, writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './write-scalar.ts';
@@ -141,6 +141,7 @@ function toData(value: Value, dialect: YamlDialect): Value {
   if (value instanceof GoObject && value.isYamlScalar && dialect === 'v3') return value;
   if (value instanceof GoObject) return toData(value.plain(), dialect);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Map && isNilMap(value)) return null;
   return typeof value === 'string' && !value.isWellFormed() ? withReplacements(value) : value;
 }
 
