@@ -56,9 +56,9 @@ describe('a state that is wrong is refused with file and path', () => {
     ],
     [
       'a key only helmfile supports',
-      'repositories: [{name: a, url: b}]',
+      'lockFilePath: locks.yaml',
       'Unsupported',
-      'helmfile.yaml: repositories is not supported',
+      'helmfile.yaml: lockFilePath is not supported',
     ],
     [
       'hooks of a release',
