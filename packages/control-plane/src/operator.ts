@@ -179,33 +179,35 @@ export const controlPlaneOperator: OperatorDescription = {
   startExample,
   exampleFlags: { [providerFlag]: 'embedded' },
   reasons,
-  controllers(settings) {
-    const { connect } = new Targets();
-    const provider = providerFrom(settings, connect);
-    const { flags: given } = settings;
-    const authorization = given[authzFlag] ? readAuthorizationConfig(given[authzFlag]) : undefined;
-    const core = (flag: string): CoreCluster => coreCluster(given[flag], connect);
-    const work = given[catalogueFlag] ? { catalogue: readCatalogue(given[catalogueFlag]) } : { core: core(coFlag) };
-    const architectures = given[architectureFlag] ? readArchitectureConfig(given[architectureFlag]) : undefined;
-    const elsewhere = typesIn(given[elsewhereFlag]);
-    const components: Readonly<Record<ComponentType, () => Controller>> = {
-      APIServer: () => componentController(apiServerComponent({ provider, connect })),
-      Authentication: () => {
-        const config = given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {};
-        const installDefinition = provider.name === 'embedded';
-        return componentController(authenticationComponent({ connect, config, installDefinition }));
-      },
-      Authorization: () => componentController(authorizationComponent({ connect, config: authorization?.config })),
-      Landscaper: () => componentController(landscaperComponent({ connect, core: core(laasFlag) })),
-      CloudOrchestrator: () => componentController(cloudOrchestratorComponent({ connect, work })),
-    };
-    return [
-      managedControlPlaneController({ active: componentTypes, architectures }),
-      ...componentTypes.filter((type) => !elsewhere.has(type)).map((type) => components[type]()),
-      clusterAdminController({ connect, activeMs: authorization?.activeMs }),
-    ];
-  },
+  controllers: (settings) => controlPlaneControllers(settings, new Targets().connect),
 };
+
+/** Its controllers, with the given way to control planes. */
+export function controlPlaneControllers(settings: OperatorSettings, connect: ConnectTarget): readonly Controller[] {
+  const provider = providerFrom(settings, connect);
+  const { flags: given } = settings;
+  const authorization = given[authzFlag] ? readAuthorizationConfig(given[authzFlag]) : undefined;
+  const core = (flag: string): CoreCluster => coreCluster(given[flag], connect);
+  const work = given[catalogueFlag] ? { catalogue: readCatalogue(given[catalogueFlag]) } : { core: core(coFlag) };
+  const architectures = given[architectureFlag] ? readArchitectureConfig(given[architectureFlag]) : undefined;
+  const elsewhere = typesIn(given[elsewhereFlag]);
+  const components: Readonly<Record<ComponentType, () => Controller>> = {
+    APIServer: () => componentController(apiServerComponent({ provider, connect })),
+    Authentication: () => {
+      const config = given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {};
+      const installDefinition = provider.name === 'embedded';
+      return componentController(authenticationComponent({ connect, config, installDefinition }));
+    },
+    Authorization: () => componentController(authorizationComponent({ connect, config: authorization?.config })),
+    Landscaper: () => componentController(landscaperComponent({ connect, core: core(laasFlag) })),
+    CloudOrchestrator: () => componentController(cloudOrchestratorComponent({ connect, work })),
+  };
+  return [
+    managedControlPlaneController({ active: componentTypes, architectures }),
+    ...componentTypes.filter((type) => !elsewhere.has(type)).map((type) => components[type]()),
+    clusterAdminController({ connect, activeMs: authorization?.activeMs }),
+  ];
+}
 
 /** The component types in a list somebody typed. */
 function typesIn(text = ''): ReadonlySet<ComponentType> {

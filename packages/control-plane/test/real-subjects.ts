@@ -134,7 +134,7 @@ function served(subject: ContractSubject, serve: () => Controller): ContractSubj
   };
 }
 
-function serveLandscapers(): Controller {
+export function serveLandscapers(): Controller {
   return controller({
     name: 'laas',
     for: LandscaperDeployment,
@@ -147,7 +147,7 @@ function serveLandscapers(): Controller {
   });
 }
 
-function serveControlPlanes(): Controller {
+export function serveControlPlanes(): Controller {
   return controller({
     name: 'co',
     for: ControlPlane,

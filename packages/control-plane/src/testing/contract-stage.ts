@@ -154,7 +154,7 @@ export class ContractStage implements AsyncDisposable {
 
   /** Long enough for every poll of the contract to have come round; where time is real, for whatever is going to happen at once. */
   async wait(): Promise<void> {
-    await this.cluster.advance(this.cluster.clock === systemClock ? 2_000 : 150_000);
+    await this.cluster.advance(this.cluster.clock === systemClock ? 1_000 : 150_000);
   }
 
   async #create(

@@ -1,0 +1,146 @@
+import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
+import { type Client, createClient, type KubeObject, toCustomResourceDefinition, type Transport } from '@slipway/kube';
+import { testCluster, type TestCluster, type TestManager } from '@slipway/testing';
+
+import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
+import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
+import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
+import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';
+import type { ConnectTarget } from '../src/target/target.ts';
+import { canary, serverUrl, targetSecret, warmTokens } from '../src/testing/index.ts';
+import { serveControlPlanes, serveLandscapers } from './real-subjects.ts';
+
+export const key = { namespace: 'default', name: 'demo' };
+export const clientSecret = 'canary-client-secret-76543210';
+
+/** A control plane with one of everything. */
+export const everything = {
+  authentication: {
+    identityProviders: [
+      {
+        name: 'corp',
+        issuerURL: 'https://login.example.com',
+        clientID: 'demo',
+        usernameClaim: 'email',
+        clientConfig: { clientSecret: { name: 'login', key: 'secret' } },
+      },
+    ],
+  },
+  authorization: {
+    roleBindings: [
+      { role: 'admin', subjects: [{ kind: 'User', name: 'corp:ann' }] },
+      { role: 'view', subjects: [{ kind: 'User', name: 'corp:bob' }] },
+    ],
+  },
+  components: { apiServer: { type: 'Gardener' }, landscaper: {}, flux: { version: '1.0.0' } },
+};
+
+export function mcp(spec: object = everything, name = key.name): KubeObject {
+  return {
+    apiVersion: ManagedControlPlane.apiVersion,
+    kind: 'ManagedControlPlane',
+    metadata: { ...key, name },
+    spec,
+  };
+}
+
+const login = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'default', name: 'login' },
+  stringData: { secret: clientSecret },
+} as KubeObject;
+
+/** Kinds of others on the onboarding cluster, where no core cluster is configured. */
+const foreignKinds = [LandscaperDeployment, LandscaperV2, ControlPlane];
+
+export interface LandscapeOptions {
+  /** Of the embedded onboarding cluster. */
+  readonly embedded?: Omit<ClusterOptions, 'clock' | 'controllers'>;
+  /** Of the embedded control plane. */
+  readonly target?: Omit<ClusterOptions, 'clock'>;
+}
+
+/**
+ * An onboarding cluster, a control plane apart from it (on the real API server: the same cluster in both roles), and whoever serves Landscapers and
+ * ControlPlanes. The whole operator runs on it as it is configured in production, with the provider `existing`.
+ */
+export class Landscape implements AsyncDisposable {
+  readonly cluster: TestCluster;
+  /** The control plane, with full rights. */
+  readonly target: Client;
+  /** Whether the operator gets through to the control plane. */
+  reachable = true;
+  /** Every way to the control plane leads through it. */
+  throughTarget: (transport: Transport) => Transport = (transport) => transport;
+  readonly #embedded: EmbeddedCluster | undefined;
+
+  static async open(options: LandscapeOptions = {}): Promise<Landscape> {
+    const kinds = [...controlPlaneOperator.kinds, ...foreignKinds];
+    const cluster = await testCluster({ kinds, objects: [targetSecret, login], embedded: options.embedded });
+    try {
+      const target = cluster.embedded ? await ownTarget(cluster, options.target) : undefined;
+      if (!target) await cluster.install(OpenIDConnect);
+      const landscape = new Landscape(cluster, target);
+      await warmTokens({ ...cluster, client: landscape.target });
+      await cluster.run([serveLandscapers(), serveControlPlanes()]);
+      return landscape;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(cluster: TestCluster, embedded: EmbeddedCluster | undefined) {
+    this.cluster = cluster;
+    this.#embedded = embedded;
+    this.target = createClient({ transport: this.targetTransport(), fieldManager: 'test', clock: cluster.clock });
+  }
+
+  targetTransport(user?: { name: string; groups: string[] }): Transport {
+    return this.#embedded ? this.#embedded.transportFor(user ? { user } : {}) : this.cluster.transport();
+  }
+
+  readonly connect: ConnectTarget = async (kubeconfig) => {
+    if (!this.reachable) throw new Error(`connect ECONNREFUSED ${serverUrl} with ${canary} of ${kubeconfig}`);
+    const transport = this.throughTarget(this.targetTransport());
+    const client = createClient({ transport, fieldManager: 'control-plane', clock: this.cluster.clock });
+    return { client, server: serverUrl, certificateAuthority: 'PEM' };
+  };
+
+  controllers(flags: Readonly<Record<string, string>> = {}) {
+    const settings = { flags: { provider: 'existing', 'existing-secret': 'default/target', ...flags }, env: {} };
+    return controlPlaneControllers(settings, this.connect);
+  }
+
+  async run(transport: Transport = this.cluster.transport()): Promise<TestManager> {
+    return await this.cluster.run(this.controllers(), { cluster: { transport } });
+  }
+
+  async ready(name = key.name): Promise<ManagedControlPlane> {
+    return await this.cluster.eventually(`${name} is ready`, async () => {
+      const found = await this.cluster.client.get(ManagedControlPlane, { ...key, name });
+      const current = found?.status?.observedGeneration === found?.metadata.generation;
+      return current && found?.status?.status === 'Ready' ? found : undefined;
+    });
+  }
+
+  async gone(name = key.name): Promise<void> {
+    await this.cluster.eventually(
+      `${name} is gone`,
+      async () => !(await this.cluster.client.get(ManagedControlPlane, { ...key, name })),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cluster[Symbol.asyncDispose]();
+    await this.#embedded?.stop();
+  }
+}
+
+async function ownTarget({ clock }: TestCluster, options: LandscapeOptions['target']): Promise<EmbeddedCluster> {
+  const { startCluster } = await import('@slipway/apiserver');
+  const crds = [toCustomResourceDefinition(OpenIDConnect) as never];
+  return await startCluster({ ...options, clock, crds, controllers: 'core' });
+}
