@@ -10,7 +10,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   charts: ['kube', 'manifests'],
   operand: ['kube', 'runtime', 'manifests'],
   'btp-manager': ['kube', 'runtime', 'manifests'],
-  'control-plane': ['kube', 'runtime', 'manifests'],
+  'control-plane': ['kube', 'runtime', 'manifests', 'charts'],
   'app-platform': ['kube', 'runtime', 'manifests', 'charts', 'sops'],
   apiserver: [],
   testing: ['apiserver', 'kube', 'runtime'],

@@ -15,6 +15,7 @@ test('every component has its controller', () => {
     'authorization',
     'landscaper',
     'cloudorchestrator',
+    'managedcomponent',
     'clusteradmin',
   ]);
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { mkdtemp } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PolicyRule } from '@slipway/kube';
 import type {
   Controller,
   ExampleContext,
@@ -28,6 +29,7 @@ import { architecturePolicies } from './admission/architecture-policy.ts';
 import { webhooks } from './admission/webhooks.ts';
 import { readCatalogue } from './cloud-orchestrator/catalogue.ts';
 import { cloudOrchestratorComponent } from './cloud-orchestrator/component.ts';
+import { managedComponentController } from './cloud-orchestrator/managed-components.ts';
 import { clusterAdminController } from './cluster-admin/controller.ts';
 import { type ComponentType, componentTypes } from './component/component-type.ts';
 import {
@@ -38,13 +40,12 @@ import {
 } from './config/settings-files.ts';
 import { type CoreCluster, onboardingCluster } from './core-cluster.ts';
 import { landscaperComponent } from './landscaper/component.ts';
-import { LandscaperV2 } from './landscaper/kinds.ts';
 import { authenticationComponent } from './authentication/component.ts';
 import { authorizationComponent } from './authorization/component.ts';
 import { componentController } from './component/define-component.ts';
 import { managedControlPlaneController } from './managed-control-plane/controller.ts';
-import { names } from './names.ts';
 import { reasons } from './reasons.ts';
+import { landscaperPermissions, onboardingPermissions, orchestratorPermissions } from './permissions.ts';
 import { type ConnectTarget, Targets } from './target/target.ts';
 
 const providerFlag = 'provider';
@@ -109,7 +110,7 @@ const flags: readonly OperatorFlag[] = [
     name: catalogueFlag,
     type: 'string',
     description:
-      'File (YAML) that names manifests per component and version. With it components are installed by this operator, without ControlPlanes.',
+      'File (YAML) that names manifests or a chart per component and version. With it components are installed by this operator, without ControlPlanes.',
   },
   {
     name: architectureFlag,
@@ -124,9 +125,6 @@ const flags: readonly OperatorFlag[] = [
       'Component types whose controllers run in another process, separated by commas, such as `Landscaper`. Their resources are made and left to it.',
   },
 ];
-
-const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
-const components = ['apiservers', 'authentications', 'authorizations', 'landscapers', 'cloudorchestrators'];
 
 /** The control plane operator, as the command line and the chart see it. */
 export const controlPlaneOperator: OperatorDescription = {
@@ -144,27 +142,16 @@ export const controlPlaneOperator: OperatorDescription = {
     ClusterAdmin,
     ManagedComponent,
   ],
-  permissions: [
+  // Where no other clusters are named, those of the Landscaper service and of ControlPlanes are the onboarding cluster.
+  permissions: [...onboardingPermissions, ...landscaperPermissions, ...orchestratorPermissions],
+  permissionVariants: [
     {
-      apiGroups: [names.group],
-      resources: ['managedcontrolplanes'],
-      verbs: ['get', 'list', 'watch', 'patch', 'update'],
+      name: 'cluster',
+      value: 'role',
+      description:
+        'for one cluster where several are used: onboarding, landscaper (--laas-cluster) or orchestrator (--co-cluster)',
+      permissions: permissionsOn,
     },
-    { apiGroups: [names.group], resources: ['managedcontrolplanes/status'], verbs: ['patch', 'update'] },
-    { apiGroups: [names.group], resources: ['managedcontrolplanes/finalizers'], verbs: ['update'] },
-    { apiGroups: [names.group], resources: ['internalconfigurations'], verbs: ['get', 'list', 'watch', 'patch'] },
-    { apiGroups: [names.group], resources: components, verbs: everything },
-    { apiGroups: [names.group], resources: components.map((plural) => `${plural}/status`), verbs: ['patch', 'update'] },
-    { apiGroups: [names.group], resources: components.map((plural) => `${plural}/finalizers`), verbs: ['update'] },
-    { apiGroups: [names.group], resources: ['clusteradmins'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
-    { apiGroups: [names.group], resources: ['clusteradmins/status'], verbs: ['patch'] },
-    {
-      apiGroups: [LandscaperV2.group],
-      resources: [LandscaperV2.plural],
-      verbs: ['get', 'create', 'patch', 'delete'],
-    },
-    { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'delete'] },
   ],
   flags,
   examples: [
@@ -205,8 +192,21 @@ export function controlPlaneControllers(settings: OperatorSettings, connect: Con
   return [
     managedControlPlaneController({ active: componentTypes, architectures }),
     ...componentTypes.filter((type) => !elsewhere.has(type)).map((type) => components[type]()),
+    ...(elsewhere.has('CloudOrchestrator') ? [] : [managedComponentController(work)]),
     clusterAdminController({ connect, activeMs: authorization?.activeMs }),
   ];
+}
+
+const permissionsByRole: Readonly<Record<string, readonly PolicyRule[]>> = {
+  onboarding: onboardingPermissions,
+  landscaper: landscaperPermissions,
+  orchestrator: orchestratorPermissions,
+};
+
+function permissionsOn(role: string): readonly PolicyRule[] {
+  const rules = Object.hasOwn(permissionsByRole, role) ? permissionsByRole[role] : undefined;
+  if (rules) return rules;
+  throw new Error(`there is no cluster with the role '${role}'; known: ${Object.keys(permissionsByRole).join(', ')}`);
 }
 
 /** The component types in a list somebody typed. */

@@ -113,7 +113,9 @@ const flux = (version: string): KubeObject => ({
   metadata: { namespace: 'default', name: 'flux' },
   data: { version },
 });
-const catalogue = catalogueOf({ flux: { '1.0.0': async () => [flux('1.0.0')], '2.0.0': async () => [flux('2.0.0')] } });
+const catalogue = catalogueOf({
+  flux: { '1.0.0': async () => ({ objects: [flux('1.0.0')] }), '2.0.0': async () => ({ objects: [flux('2.0.0')] }) },
+});
 
 /** The onboarding cluster as core, out of reach when the target is. */
 function broken(connect: ConnectTarget): CoreCluster {

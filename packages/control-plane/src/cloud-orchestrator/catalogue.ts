@@ -1,31 +1,44 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isRecord, type KubeObject } from '@slipway/kube';
+import { loadChart } from '@slipway/charts';
+import {
+  AnyFields,
+  isRecord,
+  type KubeObject,
+  type Static,
+  toStructuralSchema,
+  Type,
+  validateValue,
+} from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import { parse } from 'yaml';
 
-import { ComponentError } from '../component/component-error.ts';
+import { ComponentError, withReason } from '../component/component-error.ts';
 import { SettingsError } from '../config/settings-error.ts';
+import type { CataloguedChart } from './chart-part.ts';
 import { type Part, parts } from './parts.ts';
 
-/** What can be had, and the objects of each version. */
+/** What a version of a part is made of. */
+export type PartContent = { readonly objects: readonly KubeObject[] } | CataloguedChart;
+
+/** What can be had, and what each version is made of. */
 export interface Catalogue {
   versionsOf(part: Part): readonly string[];
-  /** The objects of a version; what is not in the catalogue is an error that says what is. */
-  objectsOf(part: Part, version: string): Promise<readonly KubeObject[]>;
+  /** The content of a version; what is not in the catalogue is an error that says what is. */
+  contentOf(part: Part, version: string): Promise<PartContent>;
 }
 
-/** A catalogue from objects that are there already. */
-export function catalogueOf(
-  content: Readonly<Partial<Record<Part, Readonly<Record<string, () => Promise<readonly KubeObject[]>>>>>>,
-): Catalogue {
+type Loaders = Partial<Record<Part, Readonly<Record<string, () => Promise<PartContent>>>>>;
+
+/** A catalogue from content that is there already. */
+export function catalogueOf(content: Readonly<Loaders>): Catalogue {
   const versionsOf = (part: Part): string[] => Object.keys(content[part] ?? {});
   return {
     versionsOf,
-    async objectsOf(part, version) {
+    async contentOf(part, version) {
       const load = versionsOf(part).includes(version) ? content[part]?.[version] : undefined;
-      if (load !== undefined) return await load();
+      if (load !== undefined) return await withReason('ConfigurationProblem', load);
       const known = versionsOf(part);
       throw new ComponentError(
         'ConfigurationProblem',
@@ -35,29 +48,64 @@ export function catalogueOf(
   };
 }
 
+const chartEntry = Type.Object(
+  {
+    chart: Type.String({ minLength: 1 }),
+    namespace: Type.String({ minLength: 1 }),
+    values: Type.Optional(AnyFields()),
+  },
+  { additionalProperties: false },
+);
+
 /**
- * Reads a catalogue: `<part>: { "<version>": <file or folder of manifests> }`. Paths are relative to the file. The manifests are read when
- * somebody asks for them.
+ * Reads a catalogue: `<part>: { "<version>": <content> }`, where the content is a file or folder of manifests, or `{ chart, namespace, values }` with the folder or
+ * archive of a chart. Paths are relative to the file. The content is read when somebody asks for it.
  */
 export function readCatalogue(file: string): Catalogue {
   const where = `catalogue ${file}`;
-  const document: unknown = parse(readFileSync(file, 'utf8'));
-  if (!isRecord(document)) throw new SettingsError(where, [{ field: '', message: 'must be a mapping of components' }]);
-  const content: Partial<Record<Part, Record<string, () => Promise<readonly KubeObject[]>>>> = {};
+  const document = readDocument(file, where);
+  const content: Loaders = {};
   for (const [part, versions] of Object.entries(document)) {
     if (!isPart(part))
       throw new SettingsError(where, [{ field: part, message: `unknown; known: ${parts.join(', ')}` }]);
     if (!isRecord(versions))
       throw new SettingsError(where, [{ field: part, message: 'must be a mapping of versions' }]);
-    const loaders: Record<string, () => Promise<readonly KubeObject[]>> = {};
-    for (const [version, path] of Object.entries(versions)) {
-      if (typeof path !== 'string')
-        throw new SettingsError(where, [{ field: `${part}.${version}`, message: 'must be a path' }]);
-      loaders[version] = async () => await readManifests(resolve(dirname(file), path));
-    }
-    content[part] = loaders;
+    content[part] = Object.fromEntries(
+      Object.entries(versions).map(([version, entry]) => [version, loaderOf(file, `${part}.${version}`, entry)]),
+    );
   }
   return catalogueOf(content);
+}
+
+function readDocument(file: string, where: string): Record<string, unknown> {
+  let document: unknown;
+  try {
+    document = parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new SettingsError(where, [
+      { field: '', message: missing ? 'the file does not exist' : 'the file is not YAML' },
+    ]);
+  }
+  if (!isRecord(document)) throw new SettingsError(where, [{ field: '', message: 'must be a mapping of components' }]);
+  return document;
+}
+
+function loaderOf(file: string, field: string, entry: unknown): () => Promise<PartContent> {
+  const at = (path: string): string => resolve(dirname(file), path);
+  if (typeof entry === 'string') return async () => ({ objects: await readManifests(at(entry)) });
+  const problems = validateValue(entry, toStructuralSchema(chartEntry, field));
+  if (!isRecord(entry) || problems.length > 0) {
+    const message = 'must be a path of manifests, or a mapping with chart, namespace and values';
+    throw new SettingsError(
+      `catalogue ${file}`,
+      isRecord(entry)
+        ? problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
+        : [{ field, message }],
+    );
+  }
+  const { chart, namespace, values = {} } = entry as Static<typeof chartEntry>;
+  return async () => ({ chart: await loadChart(at(chart)), namespace, values });
 }
 
 function isPart(text: string): text is Part {

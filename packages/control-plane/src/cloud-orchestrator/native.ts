@@ -1,4 +1,4 @@
-import { ConfigMap, type KubeObject, Namespace, seconds } from '@slipway/kube';
+import { type Clock, jsonEqual, type KubeObject, seconds } from '@slipway/kube';
 import {
   applySet,
   type Inventory,
@@ -12,12 +12,13 @@ import {
 } from '@slipway/manifests';
 
 import { targetOf } from '../api-server/target-of.ts';
-import { applyOnce } from '../apply-once.ts';
 import { ComponentError } from '../component/component-error.ts';
 import type { ComponentContext, ComponentOutcome } from '../component/define-component.ts';
 import { names } from '../names.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, PartContent } from './catalogue.ts';
+import { installChart, releaseNameOf, uninstallChart } from './chart-part.ts';
+import { dropRecord, type PartRecord, readRecord, writeRecord } from './part-record.ts';
 import { type Part, parts, wantedParts } from './parts.ts';
 
 const pollMs = seconds(10);
@@ -31,14 +32,13 @@ export async function installParts(
   const target = await targetOf(context, connect);
   const wanted = new Map(wantedParts(context.component.spec));
   // All are looked up before the first is touched: a version that does not exist changes nothing.
-  const sets = new Map<Part, readonly KubeObject[]>();
-  for (const [part, version] of wanted) sets.set(part, await catalogue.objectsOf(part, version));
+  const contents = new Map<Part, PartContent>();
+  for (const [part, version] of wanted) contents.set(part, await catalogue.contentOf(part, version));
+  const place = { target, clock: context.clock, signal: context.signal };
   const waiting: string[] = [];
   for (const part of parts) {
-    const objects = sets.get(part);
-    const left = objects
-      ? await installPart(target, part, objects, context.signal)
-      : await uninstallPart(target, part, context.signal);
+    const content = contents.get(part);
+    const left = content ? await installPart(place, part, content) : await uninstallPart(place, part);
     if (left) waiting.push(`${part}: ${left}`);
   }
   const unhealthy = waiting.filter((text) => wanted.has(text.split(':')[0] as Part)).length;
@@ -53,7 +53,7 @@ export async function uninstallParts(context: ComponentContext<'CloudOrchestrato
   const target = await targetOf(context, connect);
   const waiting: string[] = [];
   for (const part of parts) {
-    const left = await uninstallPart(target, part, context.signal);
+    const left = await uninstallPart({ target, clock: context.clock, signal: context.signal }, part);
     if (left) waiting.push(`${part}: ${left}`);
   }
   if (waiting.length === 0) return undefined;
@@ -61,35 +61,73 @@ export async function uninstallParts(context: ComponentContext<'CloudOrchestrato
   return { waiting: left, requeueAfterMs: pollMs };
 }
 
-async function installPart(
-  { client }: Target,
+interface Workplace {
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const releaseContext = ({ target: { client }, clock, signal }: Workplace) => ({ client, clock, signal });
+
+async function installPart(place: Workplace, part: Part, content: PartContent): Promise<string | undefined> {
+  const { client } = place.target;
+  let before = await readRecord(client, part);
+  if (isOtherwise(before, part, content)) {
+    const left = await uninstallPart(place, part);
+    if (left) return left;
+    before = { inventory: [] };
+  }
+  if ('objects' in content) return await installObjects(place, part, content.objects, before.inventory);
+  // Written down before anything is made: after a crash in between, whoever comes next knows what may be there.
+  await writeRecord(client, part, { inventory: [], release: releaseNameOf(part, content) });
+  return await installChart(releaseContext(place), part, content);
+}
+
+/** What a version is made of may change with it: a chart for manifests, or a chart elsewhere. Then the old goes first. */
+function isOtherwise({ inventory, release }: PartRecord, part: Part, content: PartContent): boolean {
+  if ('objects' in content) return release !== undefined;
+  const moved = release !== undefined && !jsonEqual(release, releaseNameOf(part, content));
+  return inventory.length > 0 || moved;
+}
+
+async function installObjects(
+  { target: { client }, signal }: Workplace,
   part: Part,
   objects: readonly KubeObject[],
-  signal: AbortSignal,
+  before: Inventory,
 ): Promise<string | undefined> {
-  const before = await readInventory(client, part);
   const refs = objects.map((object) => refOf(object));
-  // Written down before anything is made: after a crash in between, whoever comes next knows what may be there.
-  await writeInventory(client, part, mergeInventories(before, refs));
+  await writeRecord(client, part, { inventory: mergeInventories(before, refs) });
   const { state, members } = await applySet({ client, objects, ...ownership(part), signal });
   refuse(part, state, members);
   const made = members.map(({ ref, uid }) => ({ ...ref, uid }));
   const gone = leftOver(before, refs);
   const pruned = await pruneMembers({ client, entries: gone, ...ownership(part), signal });
-  await writeInventory(client, part, pruned.state === 'pruned' ? made : mergeInventories(gone, made));
+  await writeRecord(client, part, { inventory: pruned.state === 'pruned' ? made : mergeInventories(gone, made) });
   if (state === 'waiting') return unhealthyText(members);
   return pruned.state === 'pruned' ? undefined : 'objects of the version before are still there';
 }
 
-async function uninstallPart({ client }: Target, part: Part, signal: AbortSignal): Promise<string | undefined> {
-  const entries = await readInventory(client, part);
-  if (entries.length === 0) return undefined;
-  const { state, members, message } = await pruneMembers({ client, entries, ...ownership(part), signal });
-  if (state !== 'pruned') {
-    const first = members.find(({ action }) => action !== 'deleted' && action !== 'gone');
-    return message ?? `${first?.ref.kind} ${first?.ref.name} is still there`;
+async function uninstallPart(place: Workplace, part: Part): Promise<string | undefined> {
+  const { client } = place.target;
+  const { inventory: entries, release } = await readRecord(client, part);
+  if (release) {
+    const left = await uninstallChart(releaseContext(place), part, release);
+    if (left) return left;
   }
-  await client.delete(ConfigMap, inventoryKey(part));
+  if (entries.length > 0) {
+    const { state, members, message } = await pruneMembers({
+      client,
+      entries,
+      ...ownership(part),
+      signal: place.signal,
+    });
+    if (state !== 'pruned') {
+      const first = members.find(({ action }) => action !== 'deleted' && action !== 'gone');
+      return message ?? `${first?.ref.kind} ${first?.ref.name} is still there`;
+    }
+  }
+  if (release || entries.length > 0) await dropRecord(client, part);
   return undefined;
 }
 
@@ -111,26 +149,4 @@ function unhealthyText(members: readonly MemberResult[]): string {
   const first = members.find(({ health, action }) => action === 'pending' || (health && health.status !== 'Current'));
   if (!first) return 'is starting';
   return `${first.ref.kind} ${first.ref.name}: ${first.health?.message ?? 'not reached yet'}`;
-}
-
-function inventoryKey(part: Part) {
-  return { namespace: names.systemNamespace, name: `cloud-orchestrator-${part.toLowerCase()}` };
-}
-
-const dataKey = 'inventory';
-
-async function readInventory(client: Target['client'], part: Part): Promise<Inventory> {
-  const text = (await client.get(ConfigMap, inventoryKey(part)))?.data?.[dataKey];
-  return text === undefined ? [] : (JSON.parse(text) as Inventory);
-}
-
-async function writeInventory(client: Target['client'], part: Part, inventory: Inventory): Promise<void> {
-  const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: names.systemNamespace } };
-  if ((await client.get(Namespace, { name: names.systemNamespace })) === undefined) await client.apply(system);
-  await applyOnce(client, ConfigMap, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: inventoryKey(part),
-    data: { [dataKey]: JSON.stringify(inventory) },
-  });
 }
