@@ -109,7 +109,7 @@ test('on a separate API server people have exactly the rights they were given, w
   await cluster.eventually('the roles are in force', () => isAllowed(attempts[1]![2](clients[0]!)));
   for (const [what, who, attempt] of attempts) {
     const allowed = await Promise.all(clients.map((client) => isAllowed(attempt(client))));
-    expect(people.filter((_name, index) => allowed[index]).join(' '), what).toBe(who);
+    expect({ what, who: people.filter((_name, index) => allowed[index]).join(' ') }).toEqual({ what, who });
   }
 
   await cluster.client.delete(ManagedControlPlane, key);
