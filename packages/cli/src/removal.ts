@@ -1,4 +1,5 @@
 import {
+  firstOfMany,
   CommandError,
   exitCodes,
   isForbidden,
@@ -76,8 +77,7 @@ function textOf({ kind, object }: OperatorObject): string {
 }
 
 function named(texts: readonly string[]): string {
-  const first = texts.slice(0, namedAtMost).join(', ');
-  return texts.length > namedAtMost ? `${first} and ${texts.length - namedAtMost} more` : first;
+  return firstOfMany(texts, { shown: namedAtMost, separator: ', ' });
 }
 
 /** One pass: what nobody owns is deleted, the operators remove the rest. Says what is still there, and why. */

@@ -83,6 +83,7 @@ export type {
 export type { LoadBalancerStatus, PersistentVolumeClaimSpec, ServicePort, ServiceSpec } from './kinds/core-types.ts';
 export type { PolicyRule, RoleRef, Subject, Webhook, WebhookClientConfig } from './kinds/policy-types.ts';
 export type { DeploymentSpec, DeploymentStatus, JobSpec } from './kinds/workload-types.ts';
+export { firstOfMany } from './first-of-many.ts';
 export * from './kube-error.ts';
 export * from './merge-patch.ts';
 export * from './mutable.ts';

@@ -1,4 +1,4 @@
-import { isForbidden, isUnknownKind, StorageClass, type Client, type KubeObject } from '@slipway/kube';
+import { firstOfMany, isForbidden, isUnknownKind, StorageClass, type Client, type KubeObject } from '@slipway/kube';
 
 import { AppliedMemo } from './applied-memo.ts';
 import { applyMember, type AdoptionPolicy, type MemberContext } from './apply-member.ts';
@@ -189,9 +189,8 @@ export function waitingText(result: SetResult, limit = 3): string {
   const waiting = result.members.filter(
     (member) => member.action === 'waiting' || (member.health && member.health.status !== 'Current'),
   );
-  const texts = waiting
-    .slice(0, limit)
-    .map((member) => `${refText(member.ref)} ${member.message ?? member.health?.message ?? ''}`.trim());
-  if (waiting.length > limit) texts.push(`and ${waiting.length - limit} more`);
-  return texts.join('; ');
+  const texts = waiting.map((member) =>
+    `${refText(member.ref)} ${member.message ?? member.health?.message ?? ''}`.trim(),
+  );
+  return firstOfMany(texts, { shown: limit });
 }

@@ -23,7 +23,7 @@ describe('healthOf', () => {
   test.each<[string, KubeObject, string, RegExp]>([
     ['a finished roll-out', deployment(rolledOut), 'Current', /2 of 2/],
     [
-      'B16: Available of an older generation does not count',
+      'Available of an older generation does not count',
       deployment({ ...rolledOut, observedGeneration: 1 }),
       'InProgress',
       /generation 1 of 2/,

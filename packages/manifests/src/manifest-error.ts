@@ -1,3 +1,4 @@
+import { firstOfMany } from '@slipway/kube';
 /** One thing wrong with a manifest, with the place a person has to look at. */
 export interface ManifestProblem {
   /** The file, ConfigMap key or field the text came from. */
@@ -23,9 +24,7 @@ export class ManifestError extends Error {
 
   /** The first few problems and how many more there are, for where room is short. */
   summary(limit = 10): string {
-    const shown = this.problems.slice(0, limit).map(problemText).join('\n');
-    const more = this.problems.length - limit;
-    return more > 0 ? `${shown}\nand ${more} more` : shown;
+    return firstOfMany(this.problems.map(problemText), { shown: limit, separator: '\n' });
   }
 }
 

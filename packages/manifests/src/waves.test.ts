@@ -56,7 +56,7 @@ describe('orderInWaves', () => {
     ]);
   });
 
-  test('B29: the order inside a wave does not depend on the order of the list', () => {
+  test('the order inside a wave does not depend on the order of the list', () => {
     const set = ['c', 'a', 'b'].map((name) => object('v1', 'ConfigMap', name, { namespace: 'ns' }));
     expect(names(set)).toEqual(names([...set].reverse()));
   });

@@ -31,7 +31,7 @@ const key = (name: string) => ({ namespace: 'default', name });
 
 /** Each defect of the original implementation, shown to be absent. */
 describe('defects of the original', () => {
-  test('B1: a set is named in status before it is created', async () => {
+  test('a set is named in status before it is created', async () => {
     await using cluster = await operandCluster();
     const seen: string[] = [];
     await runOperator(cluster, async (request, phase) => {
@@ -45,7 +45,7 @@ describe('defects of the original', () => {
     expect(seen).toEqual([`${ready.status?.latestReadyActiveOperand} true`]);
   });
 
-  test('B2: there are never more than two sets, however often an unready one is replaced', async () => {
+  test('there are never more than two sets, however often an unready one is replaced', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [configMap('a')]));
@@ -57,7 +57,7 @@ describe('defects of the original', () => {
     }
   });
 
-  test('B3: a field dropped from the manifest is dropped from the object', async () => {
+  test('a field dropped from the manifest is dropped from the object', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [configMap('a', { keep: '1', drop: '1' })]));
@@ -70,7 +70,7 @@ describe('defects of the original', () => {
     expect((await cluster.client.get(ConfigMap, key('a')))?.data).toEqual({ keep: '1' });
   });
 
-  test('B4: LatestActiveOperandReady is true only while the wanted set is the active one', async () => {
+  test('LatestActiveOperandReady is true only while the wanted set is the active one', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -85,7 +85,7 @@ describe('defects of the original', () => {
     expect(back.status?.latestReadyActiveOperand).toBe(first.status?.latestReadyActiveOperand);
   });
 
-  test('B5: going back to a set that is being deleted loses no object', async () => {
+  test('going back to a set that is being deleted loses no object', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -114,7 +114,7 @@ describe('defects of the original', () => {
     expect((await client.get(ConfigMap, key('shared')))?.metadata.uid).toBe(shared?.metadata.uid);
   });
 
-  test('B6: a set left by an earlier Operand of the same name is not taken for our own', async () => {
+  test('a set left by an earlier Operand of the same name is not taken for our own', async () => {
     await using cluster = await operandCluster({ controllers: 'none' });
     const { client } = cluster;
     await client.create({
@@ -142,7 +142,7 @@ describe('defects of the original', () => {
     expect(active?.metadata.ownerReferences?.[0]?.uid).toBe(created.metadata.uid);
   });
 
-  test('B7: two Operands with the same members keep them alive together', async () => {
+  test('two Operands with the same members keep them alive together', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -160,7 +160,7 @@ describe('defects of the original', () => {
     expect(await client.get(ConfigMap, key('a'))).toBeUndefined();
   });
 
-  test('B8: deletion is ordered, and shows what it waits for', async () => {
+  test('deletion is ordered, and shows what it waits for', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -176,7 +176,7 @@ describe('defects of the original', () => {
     await cluster.eventually('it is gone', async () => !(await client.get(Operand, { name: 'shop' })));
   });
 
-  test('B9, B10: an ActiveOperand is tied to its set and goes with it', async () => {
+  test('an ActiveOperand is tied to its set and goes with it', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -192,7 +192,7 @@ describe('defects of the original', () => {
     );
   });
 
-  test('B11: a namespaced member is owned by the cluster-scoped set itself', async () => {
+  test('a namespaced member is owned by the cluster-scoped set itself', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [configMap('a')]));
@@ -202,7 +202,7 @@ describe('defects of the original', () => {
     ).toEqual(['ClusterActiveOperand']);
   });
 
-  test('B12: a set without an Operand stays and stays ready', async () => {
+  test('a set without an Operand stays and stays ready', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -216,7 +216,7 @@ describe('defects of the original', () => {
     expect(await client.get(ConfigMap, key('a'))).toBeDefined();
   });
 
-  test('B13: an Operand called kf is like any other, and foreign owners survive', async () => {
+  test('an Operand called kf is like any other, and foreign owners survive', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -234,7 +234,7 @@ describe('defects of the original', () => {
     expect(a?.metadata.ownerReferences?.some((reference) => reference.uid === owner.metadata.uid)).toBe(true);
   });
 
-  test('B14: owners are told apart by uid', async () => {
+  test('owners are told apart by uid', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -246,7 +246,7 @@ describe('defects of the original', () => {
     ]);
   });
 
-  test('B15: a member deleted by hand comes back with its owner', async () => {
+  test('a member deleted by hand comes back with its owner', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -261,7 +261,7 @@ describe('defects of the original', () => {
     expect(back.metadata.ownerReferences?.map((owner) => owner.name)).toEqual([ready.status?.latestReadyActiveOperand]);
   });
 
-  test('B16: Available of the old template does not let post-install run', async () => {
+  test('Available of the old template does not let post-install run', async () => {
     await using cluster = await operandCluster({ controllers: 'core' });
     await runOperator(cluster);
     const { client } = cluster;
@@ -303,14 +303,14 @@ describe('defects of the original', () => {
     expect(await client.get(ConfigMap, key('after'))).toBeDefined();
   });
 
-  test('B17: without checkDeploymentHealth no Deployment is waited for, whatever its name', async () => {
+  test('without checkDeploymentHealth no Deployment is waited for, whatever its name', async () => {
     await using cluster = await operandCluster({ controllers: 'core' });
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [deployment('controller')]));
     await readyOperand(cluster, 'shop');
   });
 
-  test('B18: a definition and an object of it in one set work at the first try', async () => {
+  test('a definition and an object of it in one set work at the first try', async () => {
     await using cluster = await operandCluster();
     const reasons = new Set<string>();
     await runOperator(cluster, (request, phase) => {
@@ -350,7 +350,7 @@ describe('defects of the original', () => {
     ).toEqual([]);
   });
 
-  test('B19: a set that brings its own namespaces is ready without waiting for a period', async () => {
+  test('a set that brings its own namespaces is ready without waiting for a period', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const started = cluster.clock.now();
@@ -363,7 +363,7 @@ describe('defects of the original', () => {
     expect((await cluster.client.get(Namespace, { name: 'fresh' }))?.metadata.ownerReferences ?? []).toEqual([]);
   });
 
-  test('B20: a pass over an unchanged set writes nothing and lists each kind once', async () => {
+  test('a pass over an unchanged set writes nothing and lists each kind once', async () => {
     await using cluster = await operandCluster();
     let requests: string[] = [];
     await runOperator(cluster, (request, phase) => {
@@ -387,7 +387,7 @@ describe('defects of the original', () => {
     expect(requests.filter((request) => request.includes('/configmaps')).length).toBeLessThanOrEqual(2);
   });
 
-  test('B21: a manifest near the size limit works, and a larger or secret one can live outside', async () => {
+  test('a manifest near the size limit works, and a larger or secret one can live outside', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -413,7 +413,7 @@ describe('defects of the original', () => {
     expect(JSON.stringify(outside)).not.toContain('canary-7');
   });
 
-  test('B22: when a wave fails, later waves are not touched', async () => {
+  test('when a wave fails, later waves are not touched', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [impossible, deployment('web')]));
@@ -422,7 +422,7 @@ describe('defects of the original', () => {
     expect(await cluster.client.get(Deployment, key('web'))).toBeUndefined();
   });
 
-  test('B23: an object somebody else controls is not overwritten', async () => {
+  test('an object somebody else controls is not overwritten', async () => {
     await using cluster = await operandCluster();
     const { client } = cluster;
     const boss = await client.create(configMap('boss'));
@@ -444,7 +444,7 @@ describe('defects of the original', () => {
     expect((await client.get(ConfigMap, key('a')))?.data).toEqual({ v: 'theirs' });
   });
 
-  test('B24: members are deleted in reverse order of their waves', async () => {
+  test('members are deleted in reverse order of their waves', async () => {
     await using cluster = await operandCluster();
     const deleted: string[] = [];
     await runOperator(cluster, (request, phase) => {
@@ -464,7 +464,7 @@ describe('defects of the original', () => {
     expect(deleted.slice(0, 3)).toEqual(['deployments/web', 'configmaps/a', 'clusterroles/shop']);
   });
 
-  test('B25: a failed change goes back to the last ready manifest when asked to', async () => {
+  test('a failed change goes back to the last ready manifest when asked to', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;
@@ -494,7 +494,7 @@ describe('defects of the original', () => {
     expect((await client.get(ConfigMap, key('a')))?.data).toEqual({ v: 'good' });
   });
 
-  test('B26: an invalid member is found before anything is changed', async () => {
+  test('an invalid member is found before anything is changed', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(
@@ -505,7 +505,7 @@ describe('defects of the original', () => {
     expect(await cluster.client.get(ConfigMap, key('a'))).toBeUndefined();
   });
 
-  test('B27: a set is known by its owner, not by its label', async () => {
+  test('a set is known by its owner, not by its label', async () => {
     await using cluster = await operandCluster();
     const { client } = cluster;
     await runOperator(cluster);
@@ -525,7 +525,7 @@ describe('defects of the original', () => {
     expect(await client.get(ClusterActiveOperand, { name: 'spoof' })).toBeDefined();
   });
 
-  test('B28: a percent sign in an error is shown as it is', async () => {
+  test('a percent sign in an error is shown as it is', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     await cluster.client.create(operand('shop', [configMap('a', { 'bad%skey': 'x' })]));
@@ -533,7 +533,7 @@ describe('defects of the original', () => {
     expect(installMessage(failed)).toContain('bad%skey');
   });
 
-  test('B29: the same set always runs in the same order', async () => {
+  test('the same set always runs in the same order', async () => {
     const orders: string[][] = [];
     for (let round = 0; round < 2; round += 1) {
       await using cluster = await operandCluster();
@@ -555,7 +555,7 @@ describe('defects of the original', () => {
     expect(orders[0]).toEqual(orders[1]);
   });
 
-  test('B30: what a superseded set has created is owned, and gone in the end', async () => {
+  test('what a superseded set has created is owned, and gone in the end', async () => {
     await using cluster = await operandCluster();
     await runOperator(cluster);
     const { client } = cluster;

@@ -1,4 +1,4 @@
-import { isConditionTrue, type DeepReadonly, type ObjectKey } from '@slipway/kube';
+import { firstOfMany, isConditionTrue, type DeepReadonly, type ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { ActiveOperand, ClusterActiveOperand } from '../api.ts';
@@ -72,7 +72,7 @@ async function sayOwned(
   problems: OwnershipProblems,
 ): Promise<Requeue | undefined> {
   const count = set.spec.live?.length ?? 0;
-  const failure = `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`;
+  const failure = `Failed to inject ownerrefs: ${firstOfMany(problems, { shown: 5 })}`;
   await context.client.setStatus(set, {
     observedGeneration: set.metadata.generation ?? 0,
     conditions:

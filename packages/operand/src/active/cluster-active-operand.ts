@@ -1,4 +1,5 @@
 import {
+  firstOfMany,
   controllerReference,
   isAlreadyExists,
   isConditionTrue,
@@ -74,7 +75,7 @@ export async function reconcileClusterActiveOperand(
             'OwnerRefInjected',
             false,
             'Error',
-            `Failed to inject ownerrefs: ${problems.slice(0, 5).join('; ')}`,
+            `Failed to inject ownerrefs: ${firstOfMany(problems, { shown: 5 })}`,
           ),
       delegatesReady && owned
         ? conditionOfSet('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)

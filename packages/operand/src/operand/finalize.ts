@@ -1,4 +1,4 @@
-import { isConflict, isTransient, KubeError, minutes, seconds, type DeepReadonly } from '@slipway/kube';
+import { firstOfMany, isConflict, isTransient, KubeError, minutes, seconds, type DeepReadonly } from '@slipway/kube';
 import {
   AppliedMemo,
   failureText,
@@ -125,10 +125,7 @@ async function removeMembers(
   });
   if (result.state === 'pruned') return 'gone';
   const open = result.members.filter((member) => member.action === 'terminating' || member.action === 'failed');
-  const text = open
-    .slice(0, 3)
-    .map((member) => failureText({ ...member, action: 'failed' }))
-    .join('; ');
+  const text = firstOfMany(open.map((member) => failureText({ ...member, action: 'failed' })));
   await writeStatus(run, {
     conditions: [result.state === 'waiting' ? installWaiting(`DELETING: ${text}`) : deleteFailed(text)],
   });

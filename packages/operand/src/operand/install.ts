@@ -1,4 +1,4 @@
-import { findCondition, isConditionTrue, type DeepReadonly, type KubeObject } from '@slipway/kube';
+import { firstOfMany, findCondition, isConditionTrue, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { applySet, failureText, refKey, refOf, refText, waitingText, type SetResult } from '@slipway/manifests';
 
 import { obstacleIn } from './obstacles.ts';
@@ -173,8 +173,7 @@ function failureReason(result: SetResult): string {
   if (lasting.length === 0 && broken.length > 0) return waitingText({ ...result, members: broken });
   const shown = lasting.length > 0 ? lasting : refused;
   if (shown.length === 0) return waitingText(result);
-  const more = shown.length > 3 ? `; and ${shown.length - 3} more` : '';
-  return `${shown.slice(0, 3).map(failureText).join('; ')}${more}`;
+  return firstOfMany(shown.map(failureText));
 }
 
 function deadlinePassed(run: OperandRun): boolean {
@@ -215,14 +214,13 @@ function reportDrift(run: OperandRun, result: SetResult, wasInstalled: boolean):
       run.context.events.normal(
         run.operand,
         'DriftCorrected',
-        corrected
-          .slice(0, 3)
-          .map((member) => refText(member.ref))
-          .join(', '),
+        firstOfMany(
+          corrected.map(({ ref }) => refText(ref)),
+          { separator: ', ' },
+        ),
       );
   }
   const drifted = result.members.filter((member) => member.action === 'drifted');
   for (const _member of drifted) run.metrics?.drift(name, 'left');
-  if (drifted.length > 0)
-    run.context.events.warning(run.operand, 'Drifted', drifted.slice(0, 3).map(failureText).join('; '));
+  if (drifted.length > 0) run.context.events.warning(run.operand, 'Drifted', firstOfMany(drifted.map(failureText)));
 }

@@ -1,4 +1,4 @@
-import { findCondition, seconds } from '@slipway/kube';
+import { firstOfMany, findCondition, seconds } from '@slipway/kube';
 import {
   failureText,
   leftOver,
@@ -153,10 +153,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
   }
   const failed = result.members.filter((member) => member.action === 'failed');
   if (failed.length === 0) return;
-  const text = failed
-    .slice(0, 3)
-    .map((member) => failureText({ ...member, action: 'failed' }))
-    .join('; ');
+  const text = firstOfMany(failed.map((member) => failureText({ ...member, action: 'failed' })));
   run.context.events.warning(run.operand, 'PruneFailed', text);
   await writeStatus(run, { conditions: [pruneFailed(text)] });
 }
@@ -165,13 +162,6 @@ function announcePruned(run: OperandRun, result: PruneResult): void {
   const deleted = result.members.filter((member) => member.requested === true);
   if (deleted.length === 0) return;
   run.metrics?.pruned(run.operand.metadata.name!, deleted.length);
-  const shown = deleted
-    .slice(0, 5)
-    .map((member) => refText(member.ref))
-    .join(', ');
-  run.context.events.normal(
-    run.operand,
-    'Pruned',
-    `${shown}${deleted.length > 5 ? ` and ${deleted.length - 5} more` : ''}`,
-  );
+  const texts = deleted.map(({ ref }) => refText(ref));
+  run.context.events.normal(run.operand, 'Pruned', firstOfMany(texts, { shown: 5, separator: ', ' }));
 }
