@@ -17,6 +17,8 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   // It finds the operators and names none.
   cli: ['kube', 'runtime', 'manifests', 'apiserver'],
   slipway: ['cli'],
+  scaffold: ['kube'],
+  'create-slipway': ['scaffold'],
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */
@@ -26,6 +28,8 @@ export const testOnly: readonly string[] = ['testing', 'apiserver', 'reference-c
 export const testArrows: Readonly<Record<string, readonly string[]>> = {
   // An operator to show the commands with.
   cli: ['operand'],
+  // What it writes is an operator, which the command runs.
+  scaffold: ['cli', 'runtime'],
 };
 
 /** Packages whose folders may still import each other; every other one keeps its folders in one direction. */

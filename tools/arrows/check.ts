@@ -9,7 +9,7 @@ const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
 
 async function* sources(directory: string): AsyncGenerator<string> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
-    if (entry.name === 'node_modules' || entry.name === 'generated') continue;
+    if (['node_modules', 'generated', 'templates'].includes(entry.name)) continue;
     const path = join(directory, entry.name);
     if (entry.isDirectory()) yield* sources(path);
     else if (entry.name.endsWith('.ts')) yield path;

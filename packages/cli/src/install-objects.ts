@@ -172,7 +172,7 @@ const egress = [
 const imageHoldsIt = '--operator=.';
 
 /** As `docker build -t` of the package would name it: a scope is a folder there. */
-function imageOf({ packageName, version }: OutsideOperator): string {
+export function outsideImage({ packageName, version }: Pick<OutsideOperator, 'packageName' | 'version'>): string {
   return `${packageName.replace(/^@/, '')}:${version}`;
 }
 
@@ -228,7 +228,7 @@ function deployment(
           containers: [
             {
               name: 'manager',
-              image: options.image ?? (outside ? imageOf(outside) : `slipway:${options.version}`),
+              image: options.image ?? (outside ? outsideImage(outside) : `slipway:${options.version}`),
               imagePullPolicy: 'IfNotPresent',
               args: [
                 'run',

@@ -17,7 +17,6 @@ interface WebhookPlace {
 export function webhooksAt(operators: readonly OperatorDescription[], place: WebhookPlace): WebhookOptions {
   const name = managerName(operators);
   const webhooks = webhooksOf(operators);
-  const conversions = webhooks.flatMap((each) => (each.type === 'conversion' ? [`${each.plural}.${each.group}`] : []));
   return {
     webhooks,
     address: place.address,
@@ -25,7 +24,6 @@ export function webhooksAt(operators: readonly OperatorDescription[], place: Web
     ...(place.host === undefined ? {} : { host: place.host }),
     certificates: { secret: { namespace: place.namespace, name: `${name}-webhook-cert` } },
     configuration: name,
-    ...(conversions.length > 0 ? { trust: { crds: conversions } } : {}),
   };
 }
 

@@ -174,6 +174,8 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(out).toContain('  deleted    Operand gone\n');
   },
   'install --adopt': async () => expect((await on('install', '--no-wait', '--adopt')).out).not.toContain('adopted'),
+  'install --write-chart': async () =>
+    expect((await at('install', '--write-chart', 'chart')).err).toContain('for one operator of another package'),
   'install --print': async () => expect(await print()).toContain('kind: Deployment\n'),
   'uninstall --kubeconfig': async () => {
     await using empty = await servedCluster({ controllers: 'none' });

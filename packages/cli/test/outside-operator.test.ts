@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Deployment } from '@slipway/kube';
+import type { Deployment, KubeObject } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 
@@ -169,6 +169,35 @@ describe('--operator loads an operator from a package of its own', () => {
     expect(out).toContain('buoy-light: green');
     const chosen = await project.slipway('install', '--operator', './buoys', '--print', '--image', 'mine:2');
     expect(chosen.out).toContain('image: mine:2');
+  });
+
+  test('install writes a chart that renders what it would apply, and keeps what its owner wrote', async () => {
+    await using project = await outside();
+    const write = ['install', '--operator', './buoys', '--write-chart', 'chart'];
+    const all = ['Chart.yaml', 'values.yaml', 'templates/definitions.yaml', 'templates/operator.yaml'];
+    expect((await project.slipway(...write)).out).toBe(all.map((file) => `chart/${file}\n`).join(''));
+    const render = async (...argv: string[]) => {
+      const { out, err } = await project.slipway('chart', 'template', 'buoys', './chart', '-n', 'afloat', ...argv);
+      expect(err).toBe('');
+      return parseManifests(out, { source: 'chart' });
+    };
+    const plain = (objects: readonly KubeObject[]) =>
+      objects
+        .filter(({ kind }) => kind !== 'Namespace')
+        .map(({ kind, metadata, ...rest }) => ({ kind, name: metadata.name, namespace: metadata.namespace, ...rest }))
+        .sort((a, b) => `${a.kind}/${a.name}`.localeCompare(`${b.kind}/${b.name}`));
+    const print = ['install', '--operator', './buoys', '--print', '--namespace', 'afloat'];
+    const installed = async (...argv: string[]) =>
+      parseManifests((await project.slipway(...print, ...argv)).out, { source: 'print' });
+    expect(plain(await render())).toEqual(plain(await installed()));
+    await writeFile(join(project.path, 'chart', 'values.yaml'), 'image: mine:2\nreplicas: 3\n');
+    expect((await project.slipway(...write)).out).toBe(
+      all
+        .slice(2)
+        .map((file) => `chart/${file}\n`)
+        .join(''),
+    );
+    expect(plain(await render())).toEqual(plain(await installed('--image', 'mine:2', '--replicas', '3')));
   });
 
   test('uninstall refuses to take off an operator it does not know: nobody would look after its objects', async () => {

@@ -211,13 +211,6 @@ describe('webhooks on a cluster', () => {
       scope: 'Namespaced',
       spec: Type.Object({ lines: Type.Array(Type.String()) }),
       versions: [{ version: 'v1', spec: Old.definition.spec }],
-      conversion: {
-        strategy: 'Webhook',
-        webhook: {
-          conversionReviewVersions: ['v1'],
-          clientConfig: { url: `${url}/convert-runtime-example-com-note` },
-        },
-      },
     });
     await using cluster = await testCluster({ kinds: [New], time: 'machine' });
     const { client } = cluster;
@@ -229,7 +222,6 @@ describe('webhooks on a cluster', () => {
         address: { url },
         configuration: 'hooks-runtime-test',
         certificates: { secret: { namespace: 'default', name: 'hooks-runtime-test' } },
-        trust: { crds: ['notes.runtime.example.com'] },
         webhooks: [
           mutatingWebhook({
             name: 'mutate.notes.runtime.example.com',

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import {
   CommandError,
   Deployment,
@@ -25,6 +27,7 @@ import {
 } from '@slipway/manifests';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import { chartFiles, chartOperator } from '../chart-files.ts';
 import { handleHelmDefinitions } from '../helm-leftovers.ts';
 import { componentLabel, defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
 import {
@@ -34,6 +37,7 @@ import {
   installMembership,
   type InstalledEntry,
 } from '../installed-set.ts';
+import { makeFolder, reason } from '../make-folder.ts';
 import { chooseOperators } from '../operators.ts';
 import { podSettings, readPodSettings } from '../pod-settings.ts';
 import { refuseWhileManaged, remove } from '../removal.ts';
@@ -81,6 +85,12 @@ const installFlags = {
   timeout: timeoutFlag,
   wait: { type: 'boolean', default: true, summary: 'do not wait until it runs' },
   print: { type: 'boolean', summary: 'print the objects instead of applying them' },
+  'write-chart': {
+    type: 'string',
+    value: 'dir',
+    perCall: true,
+    summary: 'write a Helm chart of an operator of another package instead of applying anything',
+  },
 } as const;
 
 type InstallContext = SlipwayContext<typeof installFlags>;
@@ -114,6 +124,12 @@ async function install(context: InstallContext): Promise<void> {
     replicas: flags.replicas,
     settingsOf: podSettings(choice, { set: flags.set, env: flags.env, file: context.file }, before),
   });
+  if (flags['write-chart'] !== undefined) {
+    const { operator, outside } = chartOperator(choice.operators, choice.packageOf);
+    const files = chartFiles(operator, outside, optionsWith(defaultNamespace, new Map()));
+    await writeChart(terminal, flags['write-chart'], files);
+    return;
+  }
   if (flags.print) {
     terminal.out(
       yamlStream(installObjects(choice.operators, optionsWith(flags.namespace ?? defaultNamespace, new Map()))),
@@ -132,6 +148,23 @@ async function install(context: InstallContext): Promise<void> {
   await applyObjects(context, cluster, chosen.operators, objects, namespace);
   await removeEarlier(context, client, installed, objects);
   terminal.out(`${styled(terminal, 'green', 'installed')}; slipway status shows what it manages\n`);
+}
+
+async function writeChart(terminal: Terminal, given: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const folder = resolve(terminal.cwd, given);
+  const hint = 'choose another folder with --write-chart DIR';
+  await makeFolder(join(folder, 'templates'), hint);
+  for (const [path, text] of files) {
+    // What its owner says about the chart stays: other values, another description.
+    const flag = path.startsWith('templates/') ? 'w' : 'wx';
+    try {
+      await writeFile(join(folder, path), text, { flag });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      throw new CommandError(`cannot write to ${folder}: ${reason(error)}`, { hint, cause: error });
+    }
+    terminal.out(`${join(given, path)}\n`);
+  }
 }
 
 /** The operators that are meant. `--remove` alone adds none. */

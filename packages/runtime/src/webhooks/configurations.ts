@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Client,
   CustomResourceDefinition,
@@ -145,7 +146,48 @@ export async function injectTrust(
 }
 
 interface Conversion {
+  strategy?: string;
   webhook?: { clientConfig?: WebhookClientConfig };
+}
+
+/**
+ * Makes the API server ask conversion webhooks: writes our address and `caBundle` (PEM) into every CRD that says otherwise.
+ * Returns what is missing, in words.
+ */
+export async function registerConversions(
+  client: Client,
+  webhooks: readonly WebhookDefinition[],
+  address: WebhookAddress,
+  caBundle: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const webhook of webhooks) {
+    if (webhook.type !== 'conversion') continue;
+    const name = `${webhook.plural}.${webhook.group}`;
+    const definition = await client.get(CustomResourceDefinition, { name }, { signal });
+    if (!definition) {
+      problems.push(`CustomResourceDefinition ${name} does not exist`);
+      continue;
+    }
+    const wanted = clientConfig(webhook.path, address, caBundle);
+    const { conversion } = definition.spec as { conversion?: Conversion };
+    if (conversion?.strategy === 'Webhook' && asksUs(conversion.webhook?.clientConfig, wanted)) continue;
+    const value = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: wanted } };
+    const operations: JsonPatchOperation[] = [{ op: 'add', path: '/spec/conversion', value }];
+    await client.patch(CustomResourceDefinition, { name }, { type: 'json', operations }, { signal });
+  }
+  return problems;
+}
+
+/** The server fills in the port of a Service. */
+function asksUs(found: WebhookClientConfig | undefined, wanted: WebhookClientConfig): boolean {
+  const service = { port: 443, ...wanted.service };
+  return (
+    found?.url === wanted.url &&
+    found?.caBundle === wanted.caBundle &&
+    (wanted.service === undefined || isDeepStrictEqual({ port: 443, ...found?.service }, service))
+  );
 }
 
 /** The name is tested along, so that a row that moved is not given to another. */

@@ -9,7 +9,13 @@ import type { Logger } from '../log/logger.ts';
 import type { ClusterView } from '../cluster/cluster-view.ts';
 import { answering, closeServer, listen, pathOf, type PlainAnswer } from '../http/http-server.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
-import { injectTrust, type TrustTargets, type WebhookAddress, webhookConfigurations } from './configurations.ts';
+import {
+  injectTrust,
+  registerConversions,
+  type TrustTargets,
+  type WebhookAddress,
+  webhookConfigurations,
+} from './configurations.ts';
 import type { WebhookDefinition } from './webhook.ts';
 import { WebhookRouter } from './webhook-router.ts';
 
@@ -25,7 +31,7 @@ export interface WebhookOptions {
   certificates?: Partial<ServingCertificateOptions>;
   /** How often the Secret is looked at, in milliseconds. Default 60 000. */
   checkMs?: number;
-  /** Name of the configuration objects to write for `webhooks`. Default: none are written, see `trust`. */
+  /** Name of the configuration objects to write for `webhooks`; conversions go into the CRDs. Default: none are written, see `trust`. */
   configuration?: string;
   /** Objects written by others that should get our CA: webhook configurations and CRDs with conversion. */
   trust?: TrustTargets;
@@ -130,6 +136,10 @@ export class RunningWebhooks {
       }
     }
     const missing = await injectTrust(cluster.client, this.#options.trust ?? {}, state.caBundle, signal);
+    if (this.#options.configuration !== undefined) {
+      const { webhooks, address } = this.#options;
+      missing.push(...(await registerConversions(cluster.client, webhooks, address, state.caBundle, signal)));
+    }
     if (missing.length > 0) log.warn('not everybody knows our CA', { missing });
     await this.#serve(state);
     this.#problem = missing.length > 0 ? missing.join('; ') : undefined;
