@@ -171,8 +171,11 @@ class Assembly {
     };
     if (!declared.run) return addExamples();
     const operators = declared.takesOperators || declared.operatorFlags ? await this.#loadOperators() : [];
+    const outside = operators.length > 0 ? await this.#loadOutside() : [];
+    const isOutside = (operator: OperatorDescription) => outside.some((each) => each.operator === operator);
     if (declared.takesOperators) {
-      const names = operators.map((operator) => operator.name).join(', ');
+      const meant = chooseOperators(operators, [], outside);
+      const names = meant.map((operator) => operator.name).join(', ');
       command.addArgument(new Argument('[operator...]', `which operators (default: ${names})`));
     }
     for (const argument of commandArguments(declared)) command.addArgument(argument);
@@ -183,7 +186,7 @@ class Assembly {
     for (const option of options.values()) command.addOption(option);
     const added = [...settings, ...variants];
     for (const { operator, option } of added) {
-      option.helpGroup(`Flags of ${operator.name}:`).hideHelp(!this.#words.has(operator.name));
+      option.helpGroup(`Flags of ${operator.name}:`).hideHelp(!this.#words.has(operator.name) && !isOutside(operator));
       command.addOption(option);
     }
     if (added.some(({ option }) => option.hidden))

@@ -124,6 +124,7 @@ describe('--operator loads an operator from a package of its own', () => {
   test('its flags and reasons are known like those of ours', async () => {
     await using project = await outside();
     const help = await project.slipway('run', '--operator', './buoys', '--help');
+    expect(help.out).toContain('which operators (default: buoy)');
     expect(help.out).toContain('--buoy-light');
     expect(help.out).toContain('what it shows (SLIPWAY_LIGHT, default: steady)');
     expect((await project.slipway('explain', 'Afloat', '--operator', './buoys')).out).toContain('all is well');
