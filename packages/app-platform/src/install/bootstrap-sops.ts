@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Platform } from '../platform/platform.ts';
 import { valueAt } from '../values/tree.ts';
+import { writeWhole } from '../values/write-file.ts';
 import { yamlFile } from '../values/yaml-file.ts';
 
 /** Says in `.sops.yaml` for whom secrets are encrypted, and takes the key that opens them. */
@@ -18,6 +18,6 @@ export async function bootstrapSops(platform: Platform): Promise<void> {
   const identity = valueAt(sops, ['age', 'privateKey']);
   if (typeof identity === 'string' && identity !== '' && !identity.startsWith('ENC')) keys.add(identity);
   const rule = { path_regex: '^(.*/)?secrets.*.yaml(\\.dec)?$', age: String(valueAt(sops, ['age', 'publicKey'])) };
-  await writeFile(join(directory, '.sops.yaml'), yamlFile({ creation_rules: [rule] }));
-  await writeFile(join(directory, '.gitattributes'), 'secrets.*.yaml diff=sopsdiffer\n');
+  await writeWhole(join(directory, '.sops.yaml'), yamlFile({ creation_rules: [rule] }));
+  await writeWhole(join(directory, '.gitattributes'), 'secrets.*.yaml diff=sopsdiffer\n');
 }

@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, resolve, sep } from 'node:path';
+import { resolve, sep } from 'node:path';
 
 import type { Platform } from '../platform/platform.ts';
 import { isTree } from '../values/tree.ts';
+import { writeWhole } from '../values/write-file.ts';
 import { valuesInput } from './values-input.ts';
 
 /** Writes the files the values bring along under `files`, by path in the repository. */
@@ -14,7 +14,6 @@ export async function handleFileEntry(platform: Platform): Promise<void> {
     const target = resolve(platform.directory, path);
     if (!target.startsWith(root) || target.startsWith(`${root}.git${sep}`))
       throw new TypeError(`VALUES_INPUT: files: '${path}' is not a place in the values repository`);
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, String(text));
+    await writeWhole(target, String(text));
   }
 }

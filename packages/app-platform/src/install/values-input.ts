@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 
 import type { Platform } from '../platform/platform.ts';
-import { isTree, type Tree } from '../values/tree.ts';
+import type { Tree } from '../values/tree.ts';
+import { parseYaml } from '../values/yaml-file.ts';
 
 /** The values the installation was started with. */
 export async function valuesInput({ settings }: Platform): Promise<Tree> {
   if (settings.valuesInput === undefined) {
     throw new Error('VALUES_INPUT is not set: it names the file with the values of the first installation');
   }
-  const content: unknown = parse(await readFile(settings.valuesInput, 'utf8'));
-  if (!isTree(content)) throw new TypeError('VALUES_INPUT: the file holds no values');
+  const content = parseYaml(await readFile(settings.valuesInput, 'utf8'), 'VALUES_INPUT');
+  if (!content) throw new TypeError('VALUES_INPUT: the file holds no values');
   return content;
 }

@@ -1,9 +1,11 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { creationRuleFor, decrypt, edit, encrypt, isEncrypted } from '@slipway/sops';
+import { creationRuleFor, decrypt, edit, encrypt, isEncrypted, SopsError } from '@slipway/sops';
 import type { Clock } from '@slipway/kube';
 
 import { decryptedSuffix, secretPrefix } from '../values/kinds.ts';
+import { ValuesError } from '../values/values-error.ts';
+import { writeWhole } from '../values/write-file.ts';
 
 export interface CryptOptions {
   readonly directory: string;
@@ -28,7 +30,7 @@ export async function encryptSecrets({ directory, keys, clock }: CryptOptions): 
     if (isEncrypted(present, 'yaml')) {
       if (plain === undefined) continue;
       const sealed = await edit(present, plain, { format: 'yaml', identities: [...keys], clock });
-      if (sealed.toString('utf8') !== present) await writeFile(path, sealed);
+      if (sealed.toString('utf8') !== present) await writeWhole(path, sealed);
       continue;
     }
     const rule = await creationRuleFor(path, join(directory, '.sops.yaml'));
@@ -39,8 +41,8 @@ export async function encryptSecrets({ directory, keys, clock }: CryptOptions): 
       clock,
     });
     // The twin first: a crash in between leaves the file in clear, which the next run encrypts; nothing is committed before.
-    await writeFile(path + decryptedSuffix, plain ?? present);
-    await writeFile(path, sealed);
+    await writeWhole(path + decryptedSuffix, plain ?? present);
+    await writeWhole(path, sealed);
   }
 }
 
@@ -50,10 +52,27 @@ export async function decryptSecrets({ directory, keys }: Omit<CryptOptions, 'cl
   for (const path of await secretFiles(directory)) {
     const present = (await readText(path))!;
     if (!isEncrypted(present, 'yaml')) continue;
-    await writeFile(path + decryptedSuffix, await decrypt(present, { format: 'yaml', identities: [...keys] }));
+    await writeWhole(path + decryptedSuffix, await opened(directory, path, present, keys));
   }
   for (const twin of await filesBelow(join(directory, 'env'), isTwin)) {
     if ((await readText(twin.slice(0, -decryptedSuffix.length))) === undefined) await rm(twin);
+  }
+}
+
+async function opened(
+  directory: string,
+  path: string,
+  present: string,
+  keys: ReadonlySet<string>,
+): Promise<Uint8Array> {
+  try {
+    return await decrypt(present, { format: 'yaml', identities: [...keys] });
+  } catch (error) {
+    if (!(error instanceof SopsError)) throw error;
+    const file = path.slice(directory.length + 1);
+    throw new ValuesError('Encrypted', 'a secret file cannot be decrypted', [
+      { file, path: '', message: error.message },
+    ]);
   }
 }
 

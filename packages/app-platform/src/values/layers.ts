@@ -1,10 +1,9 @@
 import { fromPlain, helmFunctions, makeEnvironment, TemplateSet, type GoMap } from '@slipway/charts';
-import { parse } from 'yaml';
 
 import { loadValues, teamsIn, type LoadedValues } from './load.ts';
 import type { PlatformRoot } from './platform-root.ts';
-import { isTree, merge, type Tree } from './tree.ts';
-import { ValuesError } from './values-error.ts';
+import { merge, type Tree } from './tree.ts';
+import { parseYaml } from './yaml-file.ts';
 
 /** Which layers are wanted: what the files say, that over all defaults, or everything with what follows from it. */
 export type Layers = 'files' | 'defaults' | 'all';
@@ -39,8 +38,7 @@ export class ValuesLayers {
   }
 
   async #static(): Promise<Tree> {
-    const content: unknown = parse(await this.#root.text('values', 'defaults.yaml'));
-    return isTree(content) ? content : {};
+    return parseYaml(await this.#root.text('values', 'defaults.yaml'), 'values/defaults.yaml') ?? {};
   }
 
   async #perTeam(tree: Tree): Promise<Tree> {
@@ -57,11 +55,6 @@ export class ValuesLayers {
     templates.add(name, await this.#root.text(name));
     const context = { ...data, Platform: { Version: await this.#root.version() } };
     const text = templates.execute(name, fromPlain(context) as GoMap);
-    try {
-      const content: unknown = parse(text);
-      return isTree(content) ? content : {};
-    } catch (cause) {
-      throw new ValuesError('Malformed', `${name} of the platform does not give YAML`, [], cause);
-    }
+    return parseYaml(text, `${name} (rendered)`) ?? {};
   }
 }

@@ -1,10 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineCounter, parseDocument, type Document } from 'yaml';
+import { isNode, type Document, type LineCounter } from 'yaml';
 
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
 import { ValuesError } from './values-error.ts';
+import { parseLines } from './yaml-file.ts';
 
 /** A file that is part of the tree. */
 export interface ValuesFile {
@@ -58,18 +59,11 @@ async function readValuesFile(
   path: string,
   { kind, team, tree, skipEncrypted }: { kind: FileKind; team: string; tree: Tree; skipEncrypted: boolean },
 ): Promise<ValuesFile | undefined> {
-  const decrypted = await readText(join(directory, path + decryptedSuffix));
-  const text = decrypted ?? (await readText(join(directory, path)));
+  const text = (await readText(directory, path + decryptedSuffix)) ?? (await readText(directory, path));
   if (text === undefined) return undefined;
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  for (const error of document.errors) {
-    const { line } = lines.linePos(error.pos[0]);
-    throw new ValuesError('Malformed', 'the values repository cannot be read', [
-      { file: path, line, path: '', message: error.message },
-    ]);
-  }
-  const manifest: unknown = document.toJS({ maxAliasCount: 100 });
+  const { document, lines, content: manifest } = parseLines(text, path);
+  if (manifest !== null && manifest !== undefined && !isTree(manifest))
+    refuse(path, 1, '', 'must be a map with a spec');
   const content = isTree(manifest) ? manifest : {};
   // Taken as values, ciphertext would be written back as if it were the secret.
   if ('sops' in content) {
@@ -78,7 +72,9 @@ async function readValuesFile(
       { file: path, path: '', message: 'was not decrypted; give the age key it is encrypted for' },
     ]);
   }
+  if (!isTree(content['spec'] ?? {})) refuse(path, lineOf(document, lines, 'spec'), 'spec', 'must be a map');
   const spec = isTree(content['spec']) ? structuredClone(content['spec']) : {};
+  if (hasMagicKey(spec)) refuse(path, lineOf(document, lines, 'spec'), 'spec', 'a key cannot be called __proto__');
   const stem = stemOf(path);
   const place = kind.location.map((part) => (part === '*' ? team : part));
   if (kind.items === 'list') {
@@ -133,9 +129,33 @@ export function stemOf(path: string): string {
   return name.startsWith(secretPrefix) ? name.slice(secretPrefix.length) : name;
 }
 
-async function readText(path: string): Promise<string | undefined> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+function refuse(file: string, line: number | undefined, path: string, message: string): never {
+  throw new ValuesError('Malformed', 'the values repository cannot be read', [
+    { file, ...(line === undefined ? {} : { line }), path, message },
+  ]);
+}
+
+function lineOf(document: Document, lines: LineCounter, key: string): number | undefined {
+  const node: unknown = document.getIn([key], true);
+  const range = isNode(node) ? node.range : undefined;
+  return range ? lines.linePos(range[0]).line : undefined;
+}
+
+function hasMagicKey(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  return Object.hasOwn(node, '__proto__') || Object.values(node).some(hasMagicKey);
+}
+
+/** A file of values is read by people; what is larger is none, and would stop the whole operator. */
+const largestFile = 1024 * 1024;
+
+async function readText(directory: string, path: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(join(directory, path));
+    if (size > largestFile) refuse(path, undefined, '', `is larger than ${largestFile / 1024} KiB`);
+    return await readFile(join(directory, path), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  });
+  }
 }

@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 
 import { isTree, type Tree } from './tree.ts';
+import { ValuesError } from './values-error.ts';
+import { parseYaml } from './yaml-file.ts';
+
+/** Its name in error texts too. */
+export const schemaFile = 'values-schema.yaml';
 
 /** The unchanging part of a platform: charts, helmfiles, schema, defaults. A user writes one, or starts from ours. */
 export class PlatformRoot {
@@ -17,7 +21,11 @@ export class PlatformRoot {
   }
 
   async schema(): Promise<Tree> {
-    return await this.#tree('values-schema.yaml');
+    const schema = await this.#tree(schemaFile);
+    // An empty schema would let everything through.
+    if (Object.keys(schema).length === 0)
+      throw new ValuesError('InvalidSchema', `Schema is invalid: ${schemaFile} of the platform is empty`);
+    return schema;
   }
 
   async changes(): Promise<readonly Tree[]> {
@@ -41,7 +49,6 @@ export class PlatformRoot {
   }
 
   async #tree(name: string): Promise<Tree> {
-    const content: unknown = parse(await this.text(name));
-    return isTree(content) ? content : {};
+    return parseYaml(await this.text(name), name) ?? {};
   }
 }

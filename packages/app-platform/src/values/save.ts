@@ -1,11 +1,11 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import { splitSecrets } from './secret-paths.ts';
 import { isEmpty, isTree, type Path, type Tree, valueAt } from './tree.ts';
-import { withContent, yamlFile } from './yaml-file.ts';
+import { writeWhole } from './write-file.ts';
+import { parseYaml, withContent, yamlFile } from './yaml-file.ts';
 
 export interface SaveOptions {
   readonly directory: string;
@@ -56,17 +56,15 @@ async function writeSecret({ directory, encrypted }: SaveOptions, path: string, 
 async function writeManifest(target: string, manifest: Manifest): Promise<boolean> {
   const before = await readText(target);
   const after =
-    before === undefined ? yamlFile(manifest) : withContent(before, { ...foreignKeys(before), ...manifest });
+    before === undefined ? yamlFile(manifest) : withContent(before, { ...foreignKeys(target, before), ...manifest });
   if (before === after) return false;
-  await mkdir(dirname(target), { recursive: true });
-  await writeFile(target, after);
+  await writeWhole(target, after);
   return true;
 }
 
 /** Top-level keys that are not ours survive. */
-function foreignKeys(text: string): Tree {
-  const content: unknown = parse(text);
-  return isTree(content) ? content : {};
+function foreignKeys(path: string, text: string): Tree {
+  return parseYaml(text, path) ?? {};
 }
 
 /** The files of a kind that a tree makes. */

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { isNode } from 'yaml';
 
 import type { LoadedValues, ValuesFile } from './load.ts';
+import { schemaFile } from './platform-root.ts';
 import type { Path, Tree } from './tree.ts';
 import { ValuesError, type ValuesProblem } from './values-error.ts';
 
@@ -16,7 +17,7 @@ export function validateValues({ tree, files }: LoadedValues, schema: Tree): voi
     validate = ajv.compile(schema);
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
-    throw new ValuesError('InvalidSchema', `Schema is invalid: ${said}`, [], cause);
+    throw new ValuesError('InvalidSchema', `Schema is invalid: ${schemaFile}: ${said}`, [], cause);
   }
   const checked = Object.fromEntries(Object.entries(tree).filter(([key]) => !ours.includes(key)));
   if (validate(checked)) return;

@@ -1,9 +1,46 @@
-import { isMap, isScalar, parseDocument, stringify, type Document, type YAMLMap } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, stringify, type Document, type YAMLMap } from 'yaml';
 import { isDeepStrictEqual } from 'node:util';
 
 import { isTree, type Tree } from './tree.ts';
+import { ValuesError } from './values-error.ts';
 
 const style = { indent: 4, lineWidth: 200 } as const;
+
+/** Far above what anybody writes by hand; a document of aliases of aliases is none. */
+const maxAliasCount = 100;
+
+/** A YAML document with its lines. What is the matter with one that is none never quotes it: there may be a secret on the line. */
+export function parseLines(text: string, file: string): { document: Document; lines: LineCounter; content: unknown } {
+  const lines = new LineCounter();
+  const refuse = (message: string, line?: number): never => {
+    throw new ValuesError('Malformed', 'a file of values cannot be read', [
+      { file, ...(line === undefined ? {} : { line }), path: '', message },
+    ]);
+  };
+  let document: Document;
+  try {
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  } catch {
+    return refuse('is no YAML');
+  }
+  const [error] = document.errors;
+  if (error) refuse(error.code.toLowerCase().replaceAll('_', ' '), lines.linePos(error.pos[0]).line);
+  try {
+    return { document, lines, content: document.toJS({ maxAliasCount }) as unknown };
+  } catch {
+    return refuse('has too many aliases, or is too deep');
+  }
+}
+
+/** The map in a file; `undefined` for an empty file. */
+export function parseYaml(text: string, file: string): Tree | undefined {
+  const { content } = parseLines(text, file);
+  if (content === null || content === undefined) return undefined;
+  if (isTree(content)) return content;
+  throw new ValuesError('Malformed', 'a file of values cannot be read', [
+    { file, line: 1, path: '', message: 'must be a map of settings' },
+  ]);
+}
 
 /** A new file of the values repository. */
 export function yamlFile(content: Tree): string {
@@ -16,7 +53,7 @@ export function yamlFile(content: Tree): string {
  */
 export function withContent(text: string, content: Tree): string {
   const document = parseDocument(text);
-  const present: unknown = document.toJS({ maxAliasCount: 100 });
+  const present: unknown = document.toJS({ maxAliasCount });
   if (isDeepStrictEqual(present ?? {}, content)) return text;
   if (!isMap(document.contents)) return yamlFile(content);
   change(document, document.contents, content);
