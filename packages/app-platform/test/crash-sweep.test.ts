@@ -20,7 +20,7 @@ test.skipIf(embeddedOnly).each(full ? folders : folders.slice(0, 1))(
   { timeout: full ? 3_600_000 : 300_000 },
   async (folder) => {
     const { points, requests } = await sweepCrashes(platformLife(folder, { short: !full }), {
-      stride: full ? 1 : 23,
+      stride: full ? 1 : 31,
       phases: ['after'],
       progress: (point) => process.env['SLIPWAY_SWEEP_PROGRESS'] && process.stdout.write(`${folder}: ${point}\n`),
     });

@@ -30,7 +30,7 @@ test('a commit somebody pushed meanwhile is rebased over, and none is lost', asy
   await copy.takeRemote();
   await world.push({ 'b.yaml': 'b: 1\n' }, 'b');
   await writeFiles(copy.directory, { 'c.yaml': 'c: 1\n' });
-  expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('pushed');
+  expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('merged');
   expect((await readdir(copy.directory)).filter((name) => name.endsWith('.yaml'))).toEqual([
     'a.yaml',
     'b.yaml',

@@ -18,6 +18,8 @@ export type PushOutcome =
   /** There was nothing to commit, and nothing left over from before. */
   | 'unchanged'
   | 'pushed'
+  /** Others had pushed before: their commits are below ours now, and the files are not what they were. */
+  | 'merged'
   /** Somebody else changed the same lines: theirs stay, ours are dropped, the next reconciliation writes them again. */
   | 'conflict';
 
@@ -43,7 +45,7 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
     try {
       const theirs = await copy.remoteRevision(signal);
       if (theirs === ours) return 'unchanged';
-      return await pushOnce(copy, theirs !== undefined, signal);
+      return await pushOnce(copy, theirs, signal);
     } catch (error) {
       if (!(error instanceof GitError) || attempt >= pushRetries) throw error;
       await sleep(clock, Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), signal);
@@ -51,10 +53,11 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
   }
 }
 
-async function pushOnce(copy: WorkingCopy, remoteExists: boolean, signal?: AbortSignal): Promise<PushOutcome> {
+async function pushOnce(copy: WorkingCopy, theirs: string | undefined, signal?: AbortSignal): Promise<PushOutcome> {
   const more = signal ? { signal } : {};
   await copy.git(['checkout', '--quiet', '-B', copy.branch]);
-  if (remoteExists) {
+  const merges = theirs !== undefined && !(await copy.contains(theirs));
+  if (merges) {
     try {
       await copy.atRemote(['pull', '--quiet', '--rebase', 'origin', copy.branch], more);
     } catch (error) {
@@ -65,5 +68,5 @@ async function pushOnce(copy: WorkingCopy, remoteExists: boolean, signal?: Abort
     }
   }
   await copy.atRemote(['push', '--quiet', '-u', 'origin', copy.branch], more);
-  return 'pushed';
+  return merges ? 'merged' : 'pushed';
 }

@@ -11,6 +11,8 @@ export interface GitOptions {
   /** Longest run, in milliseconds. Default 10 000, as `GIT_OP_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** More settings of git, for this call alone. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Exit codes that are answers, not failures. Default: 0. */
   readonly accept?: readonly number[];
 }
@@ -24,7 +26,7 @@ export interface GitAnswer {
 export type GitRunner = (args: readonly string[], options: GitOptions) => Promise<GitAnswer>;
 
 /** Settings of every call: no questions asked, no protocol that runs programs, no hooks of whoever wrote the repository. */
-const settings = {
+const commonSettings = {
   'core.hooksPath': '/dev/null',
   'protocol.ext.allow': 'never',
   'safe.directory': '*',
@@ -37,7 +39,7 @@ const largestAnswer = 64 * 1024 * 1024;
 
 /** Runs `git`. Nothing of the machine's own configuration counts, so that it does the same everywhere. */
 export function runGit(args: readonly string[], options: GitOptions): Promise<GitAnswer> {
-  const { cwd, remote, timeoutMs = 10_000, signal, accept = [0] } = options;
+  const { cwd, remote, settings, timeoutMs = 10_000, signal, accept = [0] } = options;
   const credentials = remote?.credentials;
   const access = remote && credentials ? { url: remote.url, credentials } : undefined;
   const environment = {
@@ -50,7 +52,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_EDITOR: 'true',
-    ...gitConfigEnvironment(settings, access),
+    ...gitConfigEnvironment({ ...commonSettings, ...settings }, access),
   };
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: largestAnswer } as const;

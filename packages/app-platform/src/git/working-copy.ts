@@ -1,8 +1,9 @@
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { GitError } from './git-error.ts';
 import { runGit, type GitAnswer, type GitOptions, type GitRunner } from './git-process.ts';
+import { temporaryPattern } from '../values/write-file.ts';
 import type { GitRemote } from './remote-head.ts';
 
 export interface WorkingCopyOptions {
@@ -40,7 +41,13 @@ export class WorkingCopy {
   async git(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitAnswer> {
     const { directory, timeoutMs, run = runGit } = this.#options;
     try {
-      return await run(args, { cwd: directory, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...options });
+      return await run(args, {
+        cwd: directory,
+        // Whoever can push could otherwise have us read and write anywhere on the machine.
+        settings: { 'core.symlinks': 'false' },
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...options,
+      });
     } catch (error) {
       // It was killed: what it held is nobody's now.
       if (options.signal?.aborted || (error instanceof GitError && error.code === 'Timeout')) await this.#removeLocks();
@@ -68,6 +75,8 @@ export class WorkingCopy {
     await this.git(['config', 'user.email', identity.email]);
     const { exitCode } = await this.git(['remote', 'get-url', 'origin'], { accept: [0, 2] });
     await this.git(['remote', exitCode === 0 ? 'set-url' : 'add', 'origin', remote.url]);
+    await mkdir(join(directory, '.git', 'info'), { recursive: true });
+    await writeFile(join(directory, '.git', 'info', 'exclude'), `${temporaryPattern}\n`);
     this.#prepared = true;
   }
 
@@ -105,9 +114,21 @@ export class WorkingCopy {
     await this.git(['checkout', '--quiet', '--force', '-B', this.branch, `origin/${this.branch}`], more);
   }
 
-  /** Removes what Git ignores: a decrypted file must not outlive the team or user it belongs to. */
-  async removeIgnored(): Promise<void> {
-    await this.git(['clean', '--quiet', '-f', '-d', '-X']);
+  /**
+   * Removes what is not in Git, ignored or not: neither a decrypted file nor what an apply that failed had written must outlive the team
+   * or user it belongs to.
+   */
+  async removeUntracked(): Promise<void> {
+    await this.git(['clean', '--quiet', '-ff', '-d', '-x']);
+  }
+
+  /** What is in the tree below a folder, with the mode git has for it. */
+  async entries(folder: string): Promise<{ readonly mode: string; readonly path: string }[]> {
+    const { stdout } = await this.git(['ls-files', '--stage', '-z', '--', folder]);
+    return stdout
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }));
   }
 
   /** Subject lines of the commits on one side only. */
@@ -123,6 +144,12 @@ export class WorkingCopy {
 
   async has(commit: string): Promise<boolean> {
     const { exitCode } = await this.git(['cat-file', '-e', `${commit}^{commit}`], { accept: [0, 1, 128] });
+    return exitCode === 0;
+  }
+
+  /** Whether a commit is in the history of the checkout. */
+  async contains(commit: string): Promise<boolean> {
+    const { exitCode } = await this.git(['merge-base', '--is-ancestor', commit, 'HEAD'], { accept: [0, 1, 128] });
     return exitCode === 0;
   }
 

@@ -6,6 +6,7 @@ import { ensureTeamGitOpsDirectories } from '../platform/team-directories.ts';
 import { validateValues } from '../platform/validate-values.ts';
 import { writeValues } from '../platform/write-values.ts';
 import { decryptSecrets } from '../secrets/crypt.ts';
+import { refuseForeignEntries } from './foreign-entries.ts';
 import { type ApplyRecord, type ApplyTrigger, updateApplyState } from '../state/apply-state.ts';
 import { apply } from './apply-all.ts';
 import { applyTeamsOnly } from './apply-teams.ts';
@@ -84,6 +85,7 @@ export class AplOperator {
   async #steps(platform: Platform, trigger: ApplyTrigger, teamsOnly: boolean): Promise<void> {
     const { directory, layers } = platform;
     const { copy } = this.#repository;
+    await refuseForeignEntries(copy);
     // Defaults are written over the files: ciphertext must not be taken for values.
     await decryptSecrets(platform);
     await writeValues(platform, await layers.values('defaults'));

@@ -62,6 +62,7 @@ export class GitRepository {
     }
     await this.copy.exclusive(async () => {
       await this.copy.takeRemote(signal);
+      await this.copy.removeUntracked();
       this.#lastRevision = (await this.copy.revision()) ?? '';
     });
   }
@@ -80,8 +81,8 @@ export class GitRepository {
 
   async #analyze({ log, signal }: Platform): Promise<GitChanges> {
     const previous = this.#lastRevision;
-    await this.copy.removeIgnored();
     await this.copy.takeRemote(signal);
+    await this.copy.removeUntracked();
     const revision = (await this.copy.revision()) ?? '';
     if (revision === previous) return nothing;
     // Before anything is applied: a commit that cannot be applied is not tried again by every poll.

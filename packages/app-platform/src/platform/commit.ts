@@ -1,7 +1,7 @@
 import { commitAndPush, commitMessages, type PushOutcome } from '../git/commit-and-push.ts';
 import { GitError } from '../git/git-error.ts';
 import type { WorkingCopy } from '../git/working-copy.ts';
-import { encryptSecrets, secretsInClear } from '../secrets/crypt.ts';
+import { decryptSecrets, encryptSecrets, secretsInClear } from '../secrets/crypt.ts';
 import { validateValues } from './validate-values.ts';
 import type { Platform } from './platform.ts';
 
@@ -17,7 +17,13 @@ export async function commit(platform: Platform, copy: WorkingCopy, initial: boo
     await copy.git(['add', 'README.md']);
     await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
   }
-  return await commitAndPush(copy, { message, clock, signal, inspect: () => refuseClearSecrets(platform) });
+  const outcome = await commitAndPush(copy, { message, clock, signal, inspect: () => refuseClearSecrets(platform) });
+  if (outcome === 'merged') {
+    // What others pushed meanwhile nobody has looked at yet, and of its secrets we have older ones decrypted.
+    await decryptSecrets(platform);
+    await validateValues(platform);
+  }
+  return outcome;
 }
 
 async function refuseClearSecrets({ directory }: Platform): Promise<void> {
