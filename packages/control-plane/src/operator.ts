@@ -21,6 +21,7 @@ import { apiServerComponent } from './api-server/component.ts';
 import type { ApiServerProvider } from './api-server/provider.ts';
 import { eraseAll } from './api-server/providers/cluster-process.ts';
 import { embeddedProvider } from './api-server/providers/embedded.ts';
+import { hostedProvider } from './api-server/providers/hosted/provider.ts';
 import { existingProvider } from './api-server/providers/existing.ts';
 import { clusterRequestProvider } from './api-server/providers/cluster-request.ts';
 import { shootKubeconfigs } from './api-server/providers/gardener/admin-kubeconfig.ts';
@@ -37,6 +38,7 @@ import {
   readAuthenticationConfig,
   readAuthorizationConfig,
   readGardenerConfig,
+  readHostedConfig,
 } from './config/settings-files.ts';
 import { type CoreCluster, onboardingCluster } from './core-cluster.ts';
 import { landscaperComponent } from './landscaper/component.ts';
@@ -52,6 +54,8 @@ const providerFlag = 'provider';
 const dataFlag = 'embedded-data';
 const secretFlag = 'existing-secret';
 const gardenerFlag = 'gardener-config';
+const hostedFlag = 'hosted-config';
+const hostFlag = 'host-cluster';
 const authFlag = 'auth-config';
 const authzFlag = 'authz-config';
 const laasFlag = 'laas-cluster';
@@ -65,7 +69,7 @@ const flags: readonly OperatorFlag[] = [
     name: providerFlag,
     type: 'string',
     description:
-      'Where API servers come from, by default `existing`: `embedded` (a process beside the operator for each), `existing` (one that is there already), `gardener` (shoots) or `cluster-request` (the platform of the second architecture).',
+      'Where API servers come from, by default `existing`: `embedded` (a process beside the operator for each), `existing` (one that is there already), `hosted` (pods of a cluster), `gardener` (shoots) or `cluster-request` (the platform of the second architecture).',
   },
   {
     name: dataFlag,
@@ -83,6 +87,16 @@ const flags: readonly OperatorFlag[] = [
     type: 'string',
     description:
       'File (YAML) with project, cloud profile, default region and shoot template for the provider `gardener`.',
+  },
+  {
+    name: hostedFlag,
+    type: 'string',
+    description: 'File (YAML) with version, images, storage and exposure of control planes for the provider `hosted`.',
+  },
+  {
+    name: hostFlag,
+    type: 'string',
+    description: 'Kubeconfig file of the cluster that runs hosted control planes. Default: the onboarding cluster.',
   },
   {
     name: authFlag,
@@ -182,7 +196,7 @@ export function controlPlaneControllers(settings: OperatorSettings, connect: Con
     APIServer: () => componentController(apiServerComponent({ provider, connect })),
     Authentication: () => {
       const config = given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {};
-      const installDefinition = provider.name === 'embedded';
+      const installDefinition = provider.name === 'embedded' || provider.name === 'hosted';
       return componentController(authenticationComponent({ connect, config, installDefinition }));
     },
     Authorization: () => componentController(authorizationComponent({ connect, config: authorization?.config })),
@@ -236,6 +250,12 @@ function providerFrom(settings: OperatorSettings, connect: ConnectTarget): ApiSe
       if (!namespace || !name) throw new Error(`--${secretFlag}: give namespace/name of a Secret`);
       return existingProvider({ secret: { namespace, name, key: 'kubeconfig' } });
     }
+    case 'hosted': {
+      const file = settings.flags[hostedFlag];
+      if (!file) throw new Error(`--${hostedFlag}: the provider hosted needs it`);
+      const host = coreCluster(settings.flags[hostFlag], connect);
+      return hostedProvider({ settings: readHostedConfig(file), connect, host });
+    }
     case 'cluster-request':
       return clusterRequestProvider({ platform: coreCluster(settings.flags[laasFlag], connect) });
     case 'gardener': {
@@ -247,7 +267,7 @@ function providerFrom(settings: OperatorSettings, connect: ConnectTarget): ApiSe
     }
     default:
       throw new Error(
-        `--${providerFlag}: there is no provider '${chosen}'; known: embedded, existing, gardener, cluster-request`,
+        `--${providerFlag}: there is no provider '${chosen}'; known: embedded, existing, hosted, gardener, cluster-request`,
       );
   }
 }

@@ -46,6 +46,24 @@ const table = defineReasons({
       meaning: 'The API server of the control plane is starting or ending.',
       action: 'Wait a moment.',
     },
+    APIServerUnreachable: {
+      meaning: 'The API server of the control plane does not answer, or not as one does.',
+      action: 'Check that it runs and that its address is right; the rest follows by itself.',
+    },
+    APIServerAccessRefused: {
+      meaning: 'The API server of the control plane does not accept our credentials.',
+      action: 'Renew the kubeconfig the message names.',
+    },
+    APIServerIdentityChanged: {
+      meaning: 'At the address of the control plane there is another cluster than before.',
+      action: 'Correct the address; if the other cluster is meant, delete the Secret the message names.',
+    },
+    UpToDate: { meaning: 'The API server runs in the version it is to have.', action: '' },
+    Upgrading: { meaning: 'The API server is being brought to another version.', action: 'Wait a moment.' },
+    UpgradeRefused: {
+      meaning: 'The configured version cannot be reached from the one that runs.',
+      action: 'Configure the version in between that the message names.',
+    },
     ManagingOpenIDConnectResourcesProblem: {
       meaning: 'The identity providers could not be set up.',
       action: 'Read the message and correct spec.authentication.',

@@ -1,5 +1,7 @@
+export * from './certificates/authority-plan.ts';
 export * from './certificates/inspect.ts';
 export * from './certificates/issue.ts';
+export * from './certificates/leaf-plan.ts';
 export * from './certificates/serving-certificates.ts';
 export * from './certificates/serving-plan.ts';
 export * from './controller/controller.ts';

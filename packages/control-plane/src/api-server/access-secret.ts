@@ -1,11 +1,13 @@
 import { controllerReference, type DeepReadonly, type KubeObject, type ObjectKey, Secret } from '@slipway/kube';
 
 import type { APIServer } from '../api/components.ts';
-import type { ComponentClient } from '../component/guarded-client.ts';
 import { applyOnce } from '../apply-once.ts';
+import type { ComponentClient } from '../component/guarded-client.ts';
 import type { AdminAccess } from './admin-access.ts';
 
 const dataKey = 'kubeconfig';
+/** Which cluster the kubeconfig led to when it was written. */
+const identityKey = 'cluster-uid';
 
 /** Where the admin kubeconfig of an API server lies: not in its status, which more people may read. */
 export function accessSecretName(name: string): string {
@@ -15,9 +17,10 @@ export function accessSecretName(name: string): string {
 export async function writeAccessSecret(
   client: ComponentClient,
   apiServer: DeepReadonly<APIServer>,
-  access: AdminAccess,
+  { kubeconfig, identity }: AdminAccess & { readonly identity: string },
 ): Promise<{ name: string; key: string }> {
   const name = accessSecretName(apiServer.metadata.name!);
+  const encoded = (text: string): string => Buffer.from(text).toString('base64');
   await applyOnce(client, Secret, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -27,7 +30,7 @@ export async function writeAccessSecret(
       ownerReferences: [controllerReference(apiServer as DeepReadonly<KubeObject>)],
     },
     type: 'Opaque',
-    data: { [dataKey]: Buffer.from(access.kubeconfig).toString('base64') },
+    data: { [dataKey]: encoded(kubeconfig), [identityKey]: encoded(identity) },
   } as KubeObject);
   return { name, key: dataKey };
 }
@@ -37,15 +40,32 @@ export async function removeAccessSecret(client: ComponentClient, key: ObjectKey
   await client.delete(Secret, { namespace: key.namespace, name: accessSecretName(key.name) });
 }
 
-/** The admin kubeconfig of an API server, wherever it is kept; undefined when there is none yet. */
-export async function readAdminKubeconfig(
+/** What is known of an API server from before. */
+export interface KnownAccess {
+  readonly kubeconfig?: string;
+  /** Which cluster it was; absent where the kubeconfig is kept in the status. */
+  readonly identity?: string;
+  /** Where both are kept, for people. */
+  readonly where?: string;
+}
+
+/** The access to an API server, wherever it is kept. */
+export async function readAccess(
   client: Pick<ComponentClient, 'get'>,
   apiServer: DeepReadonly<APIServer>,
-): Promise<string | undefined> {
+): Promise<KnownAccess> {
   const { kubeconfig, secretRef } = apiServer.status?.adminAccess ?? {};
-  if (kubeconfig) return kubeconfig;
-  if (!secretRef) return undefined;
-  const secret = await client.get(Secret, { name: secretRef.name, namespace: apiServer.metadata.namespace });
-  const encoded = secret?.data?.[secretRef.key];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+  if (kubeconfig) return { kubeconfig };
+  if (!secretRef) return {};
+  const { namespace } = apiServer.metadata;
+  const secret = await client.get(Secret, { name: secretRef.name, namespace });
+  const decoded = (key: string): string | undefined => {
+    const encoded = secret?.data?.[key];
+    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+  };
+  return {
+    kubeconfig: decoded(secretRef.key),
+    identity: decoded(identityKey),
+    where: `Secret ${namespace}/${secretRef.name}`,
+  };
 }

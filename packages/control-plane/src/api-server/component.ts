@@ -5,8 +5,9 @@ import {
   type ComponentOutcome,
   readyAsFound,
 } from '../component/define-component.ts';
-import type { ConnectTarget } from '../target/target.ts';
-import { readAdminKubeconfig, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
+import { clusterIdentity } from '../target/cluster-identity.ts';
+import { type ConnectTarget, sameServer, type Target } from '../target/target.ts';
+import { readAccess, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
 import { type AdminAccessOptions, issueAdminAccess, renewalTime } from './admin-access.ts';
 import type { ApiServerProvider, ProvidedApiServer } from './provider.ts';
 
@@ -26,6 +27,7 @@ export function apiServerComponent(options: ApiServerOptions): ComponentDefiniti
     type: 'APIServer',
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
+    watches: options.provider.watches,
     async apply(context) {
       const server = await options.provider.ensure(context);
       return server.ready ? await withAccess(context, server, options) : waiting(server);
@@ -57,8 +59,12 @@ async function withAccess(
   const bootstrap = context.internal(server.bootstrapKubeconfig);
   const target = await options.connect(bootstrap.reveal());
   const nowMs = context.clock.now();
-  if (server.access) return await withGivenAccess(context, server, target.server);
-  let adminAccess = await presentAccess(context, nowMs);
+  const known = await readAccess(context.client, context.component);
+  if (known.kubeconfig) context.internal(known.kubeconfig);
+  // Also a look whether it answers: whoever depends on it should not have to find out.
+  const identity = await clusterIdentity(target, known);
+  if (server.access) return await withGivenAccess(context, server, { server: target.server, identity });
+  let adminAccess = await presentAccess(context, known.kubeconfig, target, options);
   if (adminAccess === undefined) {
     const issued = await issueAdminAccess(target, nowMs, options.adminAccess);
     const secret = context.internal(issued.kubeconfig);
@@ -66,7 +72,7 @@ async function withAccess(
     adminAccess = options.inlineKubeconfig
       ? { kubeconfig: secret.reveal(), creationTimestamp, expirationTimestamp }
       : {
-          secretRef: await writeAccessSecret(context.client, context.component, issued),
+          secretRef: await writeAccessSecret(context.client, context.component, { ...issued, identity }),
           creationTimestamp,
           expirationTimestamp,
         };
@@ -78,20 +84,23 @@ async function withAccess(
     adminAccess,
   };
   const { creationTimestamp, expirationTimestamp } = adminAccess;
-  const { conditions } = server;
-  if (!creationTimestamp || !expirationTimestamp) return { status, conditions };
-  const renewMs = renewalTime({ creationTimestamp, expirationTimestamp }) - nowMs;
-  return { status, conditions, requeueAfterMs: Math.max(1000, renewMs) };
+  const { conditions, requeueAfterMs = Infinity } = server;
+  const renewMs =
+    creationTimestamp && expirationTimestamp
+      ? Math.max(1000, renewalTime({ creationTimestamp, expirationTimestamp }) - nowMs)
+      : Infinity;
+  const lookMs = Math.min(renewMs, requeueAfterMs);
+  return { status, conditions, ...(lookMs === Infinity ? {} : { requeueAfterMs: lookMs }) };
 }
 
 /** Whoever provides the API server also gave us the access, and renews it: we keep a copy where our components look for it. */
 async function withGivenAccess(
   context: ComponentContext<'APIServer'>,
   { access, conditions, status, endpoint, serviceAccountIssuer }: ProvidedApiServer & { ready: true },
-  server: string,
+  { server, identity }: { server: string; identity: string },
 ): Promise<ComponentOutcome<'APIServer'>> {
   const { creationTimestamp, expirationTimestamp } = access!;
-  const secretRef = await writeAccessSecret(context.client, context.component, access!);
+  const secretRef = await writeAccessSecret(context.client, context.component, { ...access!, identity });
   const adminAccess = { secretRef, creationTimestamp, expirationTimestamp };
   const lookAgainMs = renewalTime(access!) - context.clock.now();
   return {
@@ -101,16 +110,19 @@ async function withGivenAccess(
   };
 }
 
+/** Our access as it is, unless it is due or leads elsewhere: to an old address, or with an old authority. */
 async function presentAccess(
   context: ComponentContext<'APIServer'>,
-  nowMs: number,
+  kubeconfig: string | undefined,
+  target: Target,
+  { connect }: ApiServerOptions,
 ): Promise<NonNullable<Status['adminAccess']> | undefined> {
   const { adminAccess } = context.component.status ?? {};
-  const kubeconfig = await readAdminKubeconfig(context.client, context.component);
-  if (!adminAccess || !kubeconfig) return undefined;
-  context.internal(kubeconfig);
+  if (!adminAccess || !kubeconfig || !sameServer(await connect(kubeconfig), target)) return undefined;
   const { creationTimestamp, expirationTimestamp } = adminAccess;
   const due =
-    creationTimestamp && expirationTimestamp && nowMs >= renewalTime({ creationTimestamp, expirationTimestamp });
+    creationTimestamp &&
+    expirationTimestamp &&
+    context.clock.now() >= renewalTime({ creationTimestamp, expirationTimestamp });
   return due ? undefined : { ...adminAccess };
 }

@@ -1,3 +1,5 @@
+import type { Watch } from '@slipway/runtime';
+
 import type { AdminAccess } from './admin-access.ts';
 import type { APIServer } from '../api/components.ts';
 import type { ComponentCondition } from '../component/component-resource.ts';
@@ -24,6 +26,8 @@ export type ProvidedApiServer =
       /** As users reach it. Default: the server of the kubeconfig. */
       readonly endpoint?: string;
       readonly serviceAccountIssuer?: string;
+      /** Look again after this time, in milliseconds. Default: when our access is due. */
+      readonly requeueAfterMs?: number;
       /** More of the status, such as the shoot. */
       readonly status?: Partial<NonNullable<APIServer['status']>>;
     };
@@ -32,6 +36,8 @@ export type ProvidedApiServer =
 export interface ApiServerProvider {
   /** As chosen in the settings, such as `embedded`. */
   readonly name: string;
+  /** What else an APIServer is looked at for. Default: nothing. */
+  readonly watches?: readonly Watch[];
   /** Makes the API server, finds it again, and keeps it as the spec says. Idempotent; survives the death of the operator. */
   ensure(context: ComponentContext<'APIServer'>): Promise<ProvidedApiServer>;
   /** Takes it away. What it answers is what the deletion waits for. */

@@ -1,4 +1,4 @@
-import { readAdminKubeconfig } from './access-secret.ts';
+import { readAccess } from './access-secret.ts';
 import { ComponentError, withReason } from '../component/component-error.ts';
 import type { ComponentType } from '../component/component-type.ts';
 import type { ComponentContext } from '../component/define-component.ts';
@@ -16,7 +16,7 @@ export async function targetOf<T extends ComponentType>(
 /** The admin kubeconfig of that control plane, for whoever it is handed over to. Internal from here on. */
 export async function adminKubeconfigOf<T extends ComponentType>(context: ComponentContext<T>): Promise<string> {
   const apiServer = context.dependencies.APIServer;
-  const kubeconfig = apiServer && (await readAdminKubeconfig(context.client, apiServer));
+  const { kubeconfig } = apiServer ? await readAccess(context.client, apiServer) : {};
   if (!kubeconfig) {
     throw new ComponentError(
       'DependencyStatusInvalid',

@@ -12,7 +12,7 @@ import { type ReconcileContext, type Requeue, requeueAfter } from '@slipway/runt
 import { Authorization, APIServer } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { ManagedControlPlane } from '../api/managed-control-plane.ts';
-import { readAdminKubeconfig } from '../api-server/access-secret.ts';
+import { readAccess } from '../api-server/access-secret.ts';
 import { applyOnce } from '../apply-once.ts';
 import { ComponentError } from '../component/component-error.ts';
 import { finalizer, originalFinalizer } from '../component/component-type.ts';
@@ -87,7 +87,7 @@ async function targetFor(
   const apiServer = await client.get(APIServer, key);
   const authorization = await client.get(Authorization, key);
   if (apiServer === undefined || authorization === undefined) return undefined;
-  const kubeconfig = await readAdminKubeconfig(client, apiServer);
+  const { kubeconfig } = await readAccess(client, apiServer);
   return kubeconfig === undefined ? undefined : await connect(kubeconfig);
 }
 

@@ -12,6 +12,8 @@ import {
 import { parse } from 'yaml';
 
 import type { GardenerConfig } from '../api-server/providers/gardener/shoot.ts';
+import { type HostedSettings, usualSettings } from '../api-server/providers/hosted/settings.ts';
+import { mostMembers } from '../api-server/providers/hosted/certificates.ts';
 import { identityProvider, subject } from '../api/shared.ts';
 import type { AuthenticationConfig, IdentityProvider } from '../authentication/identity-providers.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleConfig } from '../authorization/config.ts';
@@ -105,7 +107,9 @@ export function readAuthorizationConfig(file: string): AuthorizationSettings {
     protectedNamespaces: guarded ?? defaultAuthorization.protectedNamespaces,
   };
   const duration = clusterAdmin?.activeDuration;
-  return duration === undefined ? { config } : { config, activeMs: durationOf(file, duration) };
+  return duration === undefined
+    ? { config }
+    : { config, activeMs: durationOf(file, 'clusterAdmin.activeDuration', duration) };
 }
 
 const architecture = Type.Object({
@@ -144,17 +148,79 @@ export function readGardenerConfig(file: string): { kubeconfig: string; config: 
   return { kubeconfig, config: config as GardenerConfig };
 }
 
+const hostedFile = Type.Object({
+  version: Type.String({ pattern: String.raw`^[0-9]+\.[0-9]+\.[0-9]+$` }),
+  images: Type.Optional(
+    Type.Object({
+      apiServer: Type.Optional(Type.String()),
+      controllerManager: Type.Optional(Type.String()),
+      etcd: Type.Optional(Type.String()),
+    }),
+  ),
+  etcd: Type.Optional(
+    Type.Object({
+      members: Type.Optional(Type.Integer({ minimum: 1, maximum: mostMembers })),
+      storage: Type.Optional(Type.String()),
+      storageClassName: Type.Optional(Type.String()),
+    }),
+  ),
+  apiServer: Type.Optional(
+    Type.Object({
+      replicas: Type.Optional(Type.Integer({ minimum: 1 })),
+      extraArgs: Type.Optional(Type.Array(Type.String({ pattern: '^--' }))),
+    }),
+  ),
+  service: Type.Optional(
+    Type.Object({
+      type: Type.Optional(
+        Type.Union([Type.Literal('ClusterIP'), Type.Literal('NodePort'), Type.Literal('LoadBalancer')]),
+      ),
+      annotations: Type.Optional(Type.Record(Type.String(), Type.String())),
+      externalHost: Type.Optional(Type.String()),
+      externalPort: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+    }),
+  ),
+  serviceAddressRange: Type.Optional(Type.String({ pattern: String.raw`^[0-9]+(\.[0-9]+){3}/[0-9]+$` })),
+  certificateLife: Type.Optional(Type.String()),
+  authorityLife: Type.Optional(Type.String()),
+});
+
+/** Reads what hosted control planes look like. */
+export function readHostedConfig(file: string): HostedSettings {
+  const given = read(file, hostedFile);
+  const life = (field: 'certificateLife' | 'authorityLife', usualMs: number): number =>
+    given[field] === undefined ? usualMs : durationOf(file, field, given[field]);
+  const settings: HostedSettings = {
+    ...usualSettings,
+    version: given.version,
+    images: { ...usualSettings.images, ...given.images },
+    etcd: { ...usualSettings.etcd, ...given.etcd },
+    apiServer: { ...usualSettings.apiServer, ...given.apiServer },
+    service: { ...usualSettings.service, ...given.service },
+    serviceAddressRange: given.serviceAddressRange ?? usualSettings.serviceAddressRange,
+    certificateLifeMs: life('certificateLife', usualSettings.certificateLifeMs),
+    authorityLifeMs: life('authorityLife', usualSettings.authorityLifeMs),
+  };
+  const problems: FieldProblem[] = [];
+  if (settings.etcd.members % 2 === 0)
+    problems.push({ field: 'etcd.members', message: 'give an odd number: an even one tolerates no more failures' });
+  if (settings.service.type === 'NodePort' && settings.service.externalHost === undefined)
+    problems.push({ field: 'service.externalHost', message: 'Required value: a NodePort does not say on which node' });
+  if (settings.authorityLifeMs < 2 * settings.certificateLifeMs)
+    problems.push({ field: 'authorityLife', message: 'has to be at least twice certificateLife' });
+  if (problems.length > 0) throw new SettingsError(file, problems);
+  return settings;
+}
+
 function merged(usual: RoleConfig, given: Static<typeof role> | undefined): RoleConfig {
   return { ...usual, ...given } as RoleConfig;
 }
 
-function durationOf(file: string, text: string): number {
+function durationOf(file: string, field: string, text: string): number {
   try {
     return parseDuration(text);
   } catch {
-    throw new SettingsError(file, [
-      { field: 'clusterAdmin.activeDuration', message: `'${text}' is no duration such as 24h` },
-    ]);
+    throw new SettingsError(file, [{ field, message: `'${text}' is no duration such as 24h` }]);
   }
 }
 

@@ -10,12 +10,34 @@ export interface TokenKubeconfig {
 }
 
 /** A kubeconfig with one context and a bearer token. */
-export function tokenKubeconfig({ server, certificateAuthority, token, user }: TokenKubeconfig): string {
+export function tokenKubeconfig({ token, ...rest }: TokenKubeconfig): string {
+  return kubeconfig(rest, { token });
+}
+
+export interface CertificateKubeconfig extends Omit<TokenKubeconfig, 'token'> {
+  /** PEM. */
+  readonly certificate: string;
+  /** PEM. */
+  readonly privateKey: string;
+}
+
+/** A kubeconfig with one context and a client certificate. */
+export function certificateKubeconfig({ certificate, privateKey, ...rest }: CertificateKubeconfig): string {
+  return kubeconfig(rest, {
+    'client-certificate-data': Buffer.from(certificate).toString('base64'),
+    'client-key-data': Buffer.from(privateKey).toString('base64'),
+  });
+}
+
+function kubeconfig(
+  { server, certificateAuthority, user }: Omit<TokenKubeconfig, 'token'>,
+  credentials: Readonly<Record<string, string>>,
+): string {
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'cluster', cluster: clusterEntry(server, certificateAuthority) }],
-    users: [{ name: user, user: { token } }],
+    users: [{ name: user, user: credentials }],
     contexts: [{ name: 'cluster', context: { cluster: 'cluster', user } }],
     'current-context': 'cluster',
   });

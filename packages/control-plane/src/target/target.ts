@@ -11,6 +11,11 @@ export interface Target {
   readonly certificateAuthority?: string;
 }
 
+/** Whether two ways in lead to the same address and trust the same authority. */
+export function sameServer(a: Target, b: Target): boolean {
+  return a.server === b.server && a.certificateAuthority === b.certificateAuthority;
+}
+
 /** Gets at a control plane. Injected, so that a test can count and break it. */
 export type ConnectTarget = (kubeconfig: string) => Promise<Target>;
 

@@ -1,9 +1,10 @@
 import { type Client, type Clock, isAlreadyExists, isConflict, Secret, sleep } from '@slipway/kube';
 
 import type { Logger } from '../log/logger.ts';
+import { clockSkewMs } from './authority-plan.ts';
 import { splitBundle } from './inspect.ts';
 import { issueCa, issueLeaf, type KeyAlgorithm } from './issue.ts';
-import { clockSkewMs, nextServingStep, type ServingPolicy, type ServingState } from './serving-plan.ts';
+import { nextServingStep, type ServingPolicy, type ServingState } from './serving-plan.ts';
 
 const dayMs = 86_400_000;
 

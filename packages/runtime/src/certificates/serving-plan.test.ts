@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { clockSkewMs } from './authority-plan.ts';
 import { type CertificatePair, issueCa, issueLeaf } from './issue.ts';
-import { clockSkewMs, nextServingStep, type ServingPolicy, type ServingState } from './serving-plan.ts';
+import { nextServingStep, type ServingPolicy, type ServingState } from './serving-plan.ts';
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 
 import type { ComponentContext } from '../../component/define-component.ts';
 import type { ConnectTarget } from '../../target/target.ts';
+import { isReachable } from '../is-reachable.ts';
 import type { ApiServerProvider } from '../provider.ts';
 import { type ClusterCommand, ClusterProcess } from './cluster-process.ts';
 
@@ -28,7 +29,7 @@ export function embeddedProvider(options: EmbeddedOptions): ApiServerProvider {
       const server = processFor(context);
       const kubeconfig = await server.kubeconfig();
       if (await server.isRunning()) {
-        if (kubeconfig && (await answers(kubeconfig, options.connect)))
+        if (kubeconfig && (await isReachable(await options.connect(kubeconfig))))
           return { ready: true, bootstrapKubeconfig: kubeconfig };
         return starting('the embedded API server is starting');
       }
@@ -51,16 +52,6 @@ export function embeddedProvider(options: EmbeddedOptions): ApiServerProvider {
 
 function starting(message: string) {
   return { ready: false, reason: 'WaitingForAPIServer', message, requeueAfterMs: soonMs } as const;
-}
-
-async function answers(kubeconfig: string, connect: ConnectTarget): Promise<boolean> {
-  try {
-    const { client } = await connect(kubeconfig);
-    await client.request({ method: 'GET', path: '/readyz', accept: 'text/plain' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function portOf(kubeconfig: string): number {

@@ -4,6 +4,7 @@ import type { APIServer } from '../../../api/components.ts';
 import { backReferences } from '../../../back-references.ts';
 import { k8sNameHash } from '../../../name-hashes.ts';
 import { names } from '../../../names.ts';
+import { laterVersion } from '../../later-version.ts';
 
 export const Shoot = defineKind({
   group: 'core.gardener.cloud',
@@ -99,18 +100,6 @@ function kubernetes(before: Fields, { gardener, internal }: DeepReadonly<APIServ
       ...(encryption ? { encryptionConfig: encryption } : {}),
     },
   };
-}
-
-/** Never back: `1.30` is not later than `1.30.2`. */
-export function laterVersion(present: string | undefined, wanted: string | undefined): string | undefined {
-  if (!present || !wanted) return present ?? wanted;
-  const numbers = (version: string): number[] => version.split('.').map(Number);
-  const [a, b] = [numbers(present), numbers(wanted)];
-  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
-    const difference = (b[index] ?? 0) - (a[index] ?? 0);
-    if (difference !== 0) return difference > 0 ? wanted : present;
-  }
-  return present;
 }
 
 function extensions(before: unknown): { type: string }[] {
