@@ -3,7 +3,7 @@ import { type TestCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { APIServer, Authentication } from '../src/api/components.ts';
-import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { ContractStage } from '../src/testing/index.ts';
 import { realSubjects } from './real-subjects.ts';
 

@@ -6,7 +6,7 @@ import { apiServerComponent } from '../src/api-server/component.ts';
 import type { ApiServerProvider } from '../src/api-server/provider.ts';
 import { existingProvider } from '../src/api-server/providers/existing.ts';
 import { authenticationComponent } from '../src/authentication/component.ts';
-import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { authorizationComponent } from '../src/authorization/component.ts';
 import { componentController } from '../src/component/define-component.ts';
 import type { CoreCluster } from '../src/core-cluster.ts';

@@ -56,6 +56,11 @@ export class WriteCount {
     if (excess) throw new Error(`${excess} in ${quietMs / 60_000} quiet minutes ${when}`);
   }
 
+  /** How many writes the server accepted since the last `reset`. */
+  total(): number {
+    return [...this.#counts.values()].reduce((sum, { accepted }) => sum + accepted, 0);
+  }
+
   /** An object that was written more often than `bound` since the last `reset`, in words. */
   excess({ accepted = 3, sent = 20 }: WriteBound = {}): string | undefined {
     for (const [object, count] of this.#counts) {

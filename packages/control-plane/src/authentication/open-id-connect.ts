@@ -1,39 +1,16 @@
 import {
   CustomResourceDefinition,
-  defineKind,
   isNotFound,
   isUnknownKind,
   type KubeObject,
-  type ObjectOf,
   toCustomResourceDefinition,
-  Type,
 } from '@slipway/kube';
 
 import { applyOnce } from '../apply-once.ts';
 import { names } from '../names.ts';
+import { OpenIDConnect } from '../target/open-id-connect.ts';
 import type { Target } from '../target/target.ts';
 import type { EnabledProvider } from './identity-providers.ts';
-
-/** How a control plane is told whom to trust, by whoever serves it (Gardener's webhook authenticator). */
-export const OpenIDConnect = defineKind({
-  group: 'authentication.gardener.cloud',
-  version: 'v1alpha1',
-  kind: 'OpenIDConnect',
-  scope: 'Cluster',
-  plural: 'openidconnects',
-  spec: Type.Object({
-    issuerURL: Type.String(),
-    clientID: Type.String(),
-    usernameClaim: Type.Optional(Type.String()),
-    usernamePrefix: Type.Optional(Type.String()),
-    groupsClaim: Type.Optional(Type.String()),
-    groupsPrefix: Type.Optional(Type.String()),
-    caBundle: Type.Optional(Type.String({ format: 'byte' })),
-    supportedSigningAlgs: Type.Optional(Type.Array(Type.String())),
-    requiredClaims: Type.Optional(Type.Record(Type.String(), Type.String())),
-  }),
-});
-export type OpenIDConnect = ObjectOf<typeof OpenIDConnect>;
 
 const managedBy = { [names.managedByLabel]: 'Authentication' };
 

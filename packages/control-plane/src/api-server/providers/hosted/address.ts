@@ -38,7 +38,7 @@ export async function ensureAddress(place: Place): Promise<Address | string> {
     object(
       'v1',
       'Service',
-      { ...metadataIn(place, objectNames.apiServer), annotations: { ...annotations } },
+      { ...metadataIn(place, objectNames.apiServer), ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
       {
         spec: {
           type,

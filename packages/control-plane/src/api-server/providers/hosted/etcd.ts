@@ -4,7 +4,7 @@ import { applyOnce } from '../../../apply-once.ts';
 import { podLabels } from './address.ts';
 import { certificateNames, type Credentials } from './certificates.ts';
 import { metadataIn, object, objectNames, type Place, ports } from './place.ts';
-import { podTemplate, type Progress, progressOf } from './workload.ts';
+import { fieldVariable, podTemplate, type Progress, progressOf } from './workload.ts';
 
 const certificates = '/etc/etcd/tls';
 const data = '/var/lib/etcd';
@@ -14,9 +14,8 @@ const name = objectNames.etcd;
 export async function ensureEtcd(place: Place, credentials: Credentials): Promise<Progress> {
   const { settings } = place;
   const present = await place.client.get(StatefulSet, { namespace: place.namespace, name });
-  // Neither can be changed on a StatefulSet with members that know each other.
+  // Neither members nor their volumes can be changed later.
   const members = present?.spec?.replicas ?? settings.etcd.members;
-  const claims = present?.spec?.volumeClaimTemplates;
   const { object: applied } = await applyOnce(
     place.client,
     StatefulSet,
@@ -32,7 +31,7 @@ export async function ensureEtcd(place: Place, credentials: Credentials): Promis
           image: settings.images.etcd,
           command: 'etcd',
           args: etcdArguments(place, members),
-          env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+          env: [fieldVariable('POD_NAME', 'metadata.name')],
           port: { name: 'client', containerPort: ports.etcdClient },
           files: [{ name: 'tls', path: certificates, secret: certificateNames.etcd }],
           mounts: [{ name: 'data', mountPath: data }],
@@ -42,9 +41,7 @@ export async function ensureEtcd(place: Place, credentials: Credentials): Promis
           // It reads its certificate again for every connection, but whom it trusts only once.
           readAtStart: [credentials.authorities['etcd-ca'].bundle],
         }),
-        volumeClaimTemplates: claims
-          ? claims.map((claim) => claimTemplate(place, claim.spec ?? {}))
-          : [newClaim(place)],
+        volumeClaimTemplates: present?.spec?.volumeClaimTemplates ?? [newClaim(place)],
       },
     }),
   );
@@ -86,25 +83,16 @@ function etcdArguments(place: Place, members: number): string[] {
   ];
 }
 
-function newClaim(place: Place): Record<string, unknown> {
-  const { storage, storageClassName } = place.settings.etcd;
-  return claimTemplate(place, {
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage } },
-    ...(storageClassName ? { storageClassName } : {}),
-  });
-}
-
-/** What was asked for, without what the API server adds. */
-function claimTemplate(
-  { labels }: Place,
-  spec: { accessModes?: string[]; resources?: unknown; storageClassName?: string },
-): Record<string, unknown> {
-  const { accessModes, resources, storageClassName } = spec;
+function newClaim({ labels, settings }: Place): Record<string, unknown> {
+  const { storage, storageClassName } = settings.etcd;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name: 'data', labels },
-    spec: { accessModes, resources, ...(storageClassName ? { storageClassName } : {}) },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage } },
+      ...(storageClassName ? { storageClassName } : {}),
+    },
   };
 }

@@ -2,7 +2,7 @@ import { ConfigMap, type DeepReadonly, isNotFound, isUnknownKind } from '@slipwa
 import { stringify } from 'yaml';
 
 import { applyOnce } from '../../../apply-once.ts';
-import { OpenIDConnect } from '../../../authentication/open-id-connect.ts';
+import { OpenIDConnect } from '../../../target/open-id-connect.ts';
 import type { Target } from '../../../target/target.ts';
 import { metadataIn, object, objectNames, type Place } from './place.ts';
 
@@ -71,7 +71,7 @@ function issuer({ spec }: DeepReadonly<OpenIDConnect>): Record<string, unknown> 
     issuer: {
       url: issuerURL,
       audiences: [clientID],
-      ...(caBundle ? { certificateAuthority: pemOf(caBundle) } : {}),
+      ...(caBundle ? { certificateAuthority: Buffer.from(caBundle, 'base64').toString('utf8') } : {}),
     },
     claimMappings: {
       username: { claim: usernameClaim, prefix: usernamePrefix },
@@ -81,11 +81,6 @@ function issuer({ spec }: DeepReadonly<OpenIDConnect>): Record<string, unknown> 
       ? { claimValidationRules: required.map(([claim, requiredValue]) => ({ claim, requiredValue })) }
       : {}),
   };
-}
-
-/** As text or, as bytes are written in JSON, in base64. */
-function pemOf(text: string): string {
-  return text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
 
 async function writeFile(place: Place, jwt: readonly Record<string, unknown>[]): Promise<void> {

@@ -6,7 +6,7 @@ import { certificateNames, type Credentials, frontProxyUser } from './certificat
 import { etcdMembers, etcdUrls } from './etcd.ts';
 import { authenticationFile } from './identity-providers.ts';
 import { insideUrl, metadataIn, object, objectNames, type Place, ports } from './place.ts';
-import { podTemplate, type Progress, progressOf } from './workload.ts';
+import { fieldVariable, podTemplate, type Progress, progressOf } from './workload.ts';
 
 const folder = '/etc/kubernetes';
 const name = objectNames.apiServer;
@@ -33,7 +33,7 @@ export async function ensureKubeApiServer(
           image: settings.images.apiServer.replaceAll('{version}', version),
           command: 'kube-apiserver',
           args: [...apiServerArguments(place, await etcdMembers(place)), ...settings.apiServer.extraArgs],
-          env: [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
+          env: [fieldVariable('POD_IP', 'status.podIP')],
           port: { name: 'https', containerPort: ports.apiServer },
           files: [
             { name: 'tls', path: `${folder}/tls`, secret: certificateNames.apiServer },

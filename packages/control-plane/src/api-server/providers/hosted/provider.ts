@@ -25,16 +25,16 @@ export interface HostedOptions {
   readonly connect: ConnectTarget;
   /** Where the pods run. Default: the onboarding cluster. */
   readonly host?: CoreCluster;
+  /** How often it is looked at while nothing happens, in milliseconds: pods are not watched, so their death shows then. Default 30 s. */
+  readonly lookMs?: number;
 }
 
 /** While something starts or ends. */
 const soonMs = seconds(1);
-/** Otherwise: pods are not watched, so their death shows at the next look. */
-const lookMs = seconds(30);
 
 /** API servers as pods of a cluster: kube-apiserver, kube-controller-manager and etcd for each control plane, in a namespace of its own. */
 export function hostedProvider(options: HostedOptions): ApiServerProvider {
-  const { settings, connect, host = onboardingCluster } = options;
+  const { settings, host = onboardingCluster } = options;
   const place = async (context: ComponentContext<'APIServer'>): Promise<Place> =>
     placeOf(context.component, { client: await host(context as never), settings, nowMs: context.clock.now() });
   return {
@@ -42,7 +42,7 @@ export function hostedProvider(options: HostedOptions): ApiServerProvider {
     // It writes identity providers to the control plane, which we have to tell the API server about.
     watches: [{ kind: kindOf('Authentication'), predicates: [statusChanged], map: ({ key }) => [key] }],
     async ensure(context) {
-      return await ensureControlPlane(context, await place(context), connect);
+      return await ensureControlPlane(context, await place(context), options);
     },
     async remove(context) {
       const left = await removeControlPlane(await place(context));
@@ -55,7 +55,7 @@ export function hostedProvider(options: HostedOptions): ApiServerProvider {
 async function ensureControlPlane(
   context: ComponentContext<'APIServer'>,
   place: Place,
-  connect: ConnectTarget,
+  { connect, lookMs = seconds(30) }: HostedOptions,
 ): Promise<ProvidedApiServer> {
   // 1. A namespace of its own.
   const obstacle = await ensureNamespace(place);

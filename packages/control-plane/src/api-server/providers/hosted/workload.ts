@@ -91,6 +91,11 @@ export function podTemplate(place: Place, program: Program): Record<string, unkn
   };
 }
 
+/** A variable with a field of the pod. Its version is the default, but without it what is applied would never be what is there. */
+export function fieldVariable(name: string, fieldPath: string): Record<string, unknown> {
+  return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } };
+}
+
 /** Certificates and public keys only: private ones do not belong into an annotation, not even their digest. */
 function digest(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32);
