@@ -20,7 +20,7 @@ async function isSettled(cluster: TestCluster, wanted: string): Promise<boolean>
 async function snapshot({ client }: TestCluster): Promise<unknown> {
   const found = await snapshotCluster(client);
   const text = JSON.stringify(found, (name, value: unknown) => {
-    if (name === 'data' || name === 'openmcp.cloud/read-at-start') return '<made>';
+    if (made.has(name)) return '<made>';
     if (name === 'finalizers') return (value as string[]).toSorted();
     return value;
   });
@@ -30,6 +30,8 @@ async function snapshot({ client }: TestCluster): Promise<unknown> {
   );
   return lasting.map(([id, value]) => [id, withoutStatus(id, value)]);
 }
+
+const made = new Set(['data', 'openmcp.cloud/read-at-start', 'clusterIP', 'clusterIPs']);
 
 /** How far a roll-out is counted says how often it was disturbed. */
 function withoutStatus(id: string, value: unknown): unknown {

@@ -208,7 +208,10 @@ describe('a hosted control plane', () => {
     // Three annotations had to go; everything else was right.
     expect(writes.total()).toBe(3);
   });
+});
 
+// Each on a cluster of its own.
+describe('a hosted control plane that cannot be made yet', () => {
   test('says what it waits for: a load balancer without an address', async () => {
     await using cluster = await started({ service: { type: 'LoadBalancer', annotations: { team: 'a' } } });
     const waiting = await cluster.eventually('it waits', async () => {
