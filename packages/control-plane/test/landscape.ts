@@ -3,7 +3,7 @@ import { type Client, createClient, type KubeObject, toCustomResourceDefinition,
 import { testCluster, type TestCluster, type TestManager } from '@slipway/testing';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
-import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
 import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';

@@ -14,7 +14,7 @@ import { testCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
-import { OpenIDConnect } from '../src/authentication/open-id-connect.ts';
+import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { controlPlaneOperator } from '../src/operator.ts';
 import { tokenKubeconfig } from '../src/target/kubeconfig.ts';
 import { type Target, Targets } from '../src/target/target.ts';
