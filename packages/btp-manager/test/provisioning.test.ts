@@ -270,7 +270,7 @@ describe('provisioning, step by step', () => {
     const failed = await reaches(cluster, 'ProvisioningFailed', { withinMs: 310_000 });
     expect(failed.status?.state).toBe('Error');
     expect(failed.status).not.toHaveProperty('waitingSince');
-    expect(messageIn(failed)).toContain('timed out while waiting for resources readiness: Deployment.apps');
+    expect(messageIn(failed)).toContain('timed out while waiting for resources readiness: Deployment ');
     if (cluster.embedded) {
       const waited = Date.parse(waiting.status!.waitingSince!);
       expect(cluster.clock.now() - waited).toBeGreaterThanOrEqual(300_000);

@@ -10,6 +10,11 @@ export async function makeFolder(path: string, hint: string): Promise<void> {
   }
 }
 
+/** From now on what this process and those it starts write is for its owner only: the folder of a cluster holds keys and tokens. */
+export function writeForOwnerOnly(): void {
+  process.umask(0o077);
+}
+
 /** On a read-only disk Node says that a folder made with its parents does not exist; made alone it says what is the matter. */
 async function plainError(path: string, error: unknown): Promise<unknown> {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error;

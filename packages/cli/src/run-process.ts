@@ -19,6 +19,7 @@ export async function runProcess(installation: Omit<Installation, 'terminal'>): 
     if (error.code !== 'EPIPE') throw error;
     stop.abort();
   });
+  const launcher = watchLauncher(process.env, () => stop.abort());
   // The machine's clock does not keep a process alive; a command that waits must.
   const alive = setInterval(() => undefined, 60_000);
   try {
@@ -28,7 +29,26 @@ export async function runProcess(installation: Omit<Installation, 'terminal'>): 
     });
   } finally {
     clearInterval(alive);
+    clearInterval(launcher);
   }
+}
+
+/** How often a process that npm started looks whether npm's shell is still there. */
+const launcherPollMs = 500;
+
+/**
+ * npm and npx start a command in a shell, which dies of the signal that npm passes on and does not pass it on itself. The
+ * command then has another parent, and nobody who could end it.
+ */
+function watchLauncher(
+  env: Readonly<Record<string, string | undefined>>,
+  ended: () => void,
+): NodeJS.Timeout | undefined {
+  if (env['npm_lifecycle_event'] === undefined) return undefined;
+  const parent = process.ppid;
+  return setInterval(() => {
+    if (process.ppid !== parent) ended();
+  }, launcherPollMs).unref();
 }
 
 function processTerminal(signal: AbortSignal): Terminal {

@@ -78,9 +78,9 @@ describe('install', () => {
     await using cluster = await servedCluster({ controllers: 'core' });
     await on(cluster, 'install', '--no-wait');
     const { code, err, out } = await on(cluster, 'install', '--timeout', '1ms');
-    expect(out).toContain('waiting for Deployment.apps slipway-system/slipway-operand');
+    expect(out).toContain('waiting for Deployment slipway-system/slipway-operand');
     expect(err).toMatch(
-      /^slipway: gave up after 1ms, still waiting for Deployment\.apps slipway-system\/slipway-operand.*\n {2}nothing was undone/,
+      /^slipway: gave up after 1ms, still waiting for Deployment slipway-system\/slipway-operand.*\n {2}nothing was undone/,
     );
     expect(code).toBe(1);
   });

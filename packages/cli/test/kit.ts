@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster, type Cluster, type ClusterOptions } from '@slipway/apiserver';
@@ -118,6 +118,20 @@ export async function call(
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'slipway-cli-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** What somebody else than its owner could read: the folder, and everything under it. */
+export async function readableByOthers(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  const found = await Promise.all(
+    [folder, ...names.map((name) => join(folder, name))].map(async (path) => {
+      const stats = await lstat(path);
+      return stats.isSymbolicLink() || (stats.mode & 0o077) === 0
+        ? []
+        : [`${(stats.mode & 0o777).toString(8)} ${path}`];
+    }),
+  );
+  return found.flat();
 }
 
 export interface ServedCluster extends AsyncDisposable {

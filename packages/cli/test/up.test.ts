@@ -1,10 +1,10 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connect, loadKubeConfig, Namespace } from '@slipway/kube';
+import { ConfigMap, connect, Deployment, loadKubeConfig, Namespace } from '@slipway/kube';
 import { expect, test, describe } from 'vitest';
 
-import { Call, call, temporaryFolder } from './kit.ts';
+import { Call, call, readableByOthers, temporaryFolder } from './kit.ts';
 
 async function busyPort(): Promise<{ port: number } & AsyncDisposable> {
   const server = createServer();
@@ -58,6 +58,29 @@ describe('up', () => {
     expect(running.out).toMatch(/\[\d+A.\[0J/);
   });
 
+  test('the line that leads kubectl here stays in sight, whatever is told above it', async () => {
+    await using home = await temporaryFolder();
+    const running = new Call(['up', '--port', '0'], { env: { HOME: home.path }, interactive: true });
+    await running.says(/hello +Ready[^]*\n\nexport KUBECONFIG=.*\/kubeconfig-\d+\nCtrl-C stops everything\n$/);
+    await running.stop();
+  });
+
+  test('an edit that is undone is told as such, and what was deleted is back', async () => {
+    await using home = await temporaryFolder();
+    const running = new Call(['up', 'operand', '--port', '0'], { env: { HOME: home.path } });
+    const [, file] = await running.says(/export KUBECONFIG=(.*)\n[^]*Operand hello → Ready\n/);
+    await using cluster = connect(await (await loadKubeConfig({ file: file! })).connection(), { fieldManager: 'me' });
+    const web = { namespace: 'hello', name: 'web' };
+    await cluster.client.patch(Deployment, web, { type: 'merge', body: { spec: { replicas: 7 } } });
+    await running.says(
+      /~ Deployment hello\/web: spec\.replicas changed by me\n[^]*Deployment hello\/web: edit of spec\.replicas undone\n/,
+    );
+    await cluster.client.delete(ConfigMap, { namespace: 'hello', name: 'greeting' });
+    await running.says(/- ConfigMap hello\/greeting\n[^]*\+ ConfigMap hello\/greeting is back\n/);
+    expect(await running.stop()).toBe(0);
+    expect(running.out).toContain('waiting for Deployment hello/web: its controller has not seen it yet\n');
+  });
+
   test('without colours nothing is coloured', async () => {
     await using home = await temporaryFolder();
     const running = new Call(['up', '--port', '0'], { env: { HOME: home.path }, interactive: true });
@@ -79,7 +102,8 @@ describe('up', () => {
     expect(await second.stop()).toBe(0);
     expect(second.out).toMatch(/\n\n +\d+\.\ds {2}Operand hello → Ready\n/);
     expect(second.out).not.toContain('+ ');
-    expect(await stat(join(home.path, 'data', 'kubeconfig'))).toBeTruthy();
+    expect(await readableByOthers(join(home.path, 'data'))).toEqual([]);
+    expect(await readdir(join(home.path, 'data'))).toEqual(expect.arrayContaining(['cluster.db', 'kubeconfig']));
   });
 
   test('--verbose adds what the operators log', async () => {

@@ -46,7 +46,7 @@ export async function applyMember(
         action: 'waiting',
         uid: live.metadata.uid,
         health: context.health.of(live),
-        message: 'is being deleted; will be made again when it is gone',
+        message: 'it is being deleted, and made again when it is gone',
       };
     }
     if (!live) return await create(config, context);
@@ -236,7 +236,7 @@ async function recreate(
     signal: context.signal,
   });
   if (deleted?.state === 'terminating') {
-    return { ref, action: 'waiting', uid: live.metadata.uid, message: 'is being deleted to be created again' };
+    return { ref, action: 'waiting', uid: live.metadata.uid, message: 'it is being deleted to be created again' };
   }
   const created = await create(config, context);
   return { ...created, action: 'recreated' };

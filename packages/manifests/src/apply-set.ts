@@ -6,7 +6,7 @@ import { withDriftMark } from './drift-mark.ts';
 import { HealthGates } from './health-gates.ts';
 import type { HealthFacts } from './health.ts';
 import { HealthRules } from './health-rules.ts';
-import { refKey, refOf, refText, type ObjectRef } from './identity.ts';
+import { type ObjectRef, refKey, refOf, spokenText } from './identity.ts';
 import { inParallel } from './in-parallel.ts';
 import { readLiveMembers, type Sought } from './live-state.ts';
 import { withMembership, type Membership } from './membership.ts';
@@ -184,13 +184,13 @@ function fillPending(waves: readonly Wave[], results: readonly MemberResult[]): 
   return [...results, ...pending];
 }
 
-/** The members a pass waits for, in words. */
+/** The members a pass waits for, in words that go on after `waiting for`. */
 export function waitingText(result: SetResult, limit = 3): string {
   const waiting = result.members.filter(
     (member) => member.action === 'waiting' || (member.health && member.health.status !== 'Current'),
   );
   const texts = waiting.map((member) =>
-    `${refText(member.ref)} ${member.message ?? member.health?.message ?? ''}`.trim(),
+    [spokenText(member.ref), member.message ?? member.health?.message ?? []].flat().join(': '),
   );
   return firstOfMany(texts, { shown: limit });
 }

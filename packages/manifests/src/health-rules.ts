@@ -55,9 +55,9 @@ export class HealthRules {
     if (!rule || object.metadata.deletionTimestamp) return healthOf(object, facts);
     const message = rule.message?.(object);
     const say = (fallback: string) => (typeof message === 'string' && message !== '' ? message : fallback);
-    if (rule.failed?.(object) === true) return { status: 'Failed', message: say('failed by its rule') };
-    if (rule.current(object) === true) return { status: 'Current', message: say('is as its rule asks') };
-    return { status: 'InProgress', message: say('is not yet as its rule asks') };
+    if (rule.failed?.(object) === true) return { status: 'Failed', message: say('it failed by its rule') };
+    if (rule.current(object) === true) return { status: 'Current', message: say('it is as its rule asks') };
+    return { status: 'InProgress', message: say('it is not yet as its rule asks') };
   }
 }
 

@@ -8,7 +8,7 @@ import { groupOf } from './identity.ts';
  */
 export interface Health {
   readonly status: 'Current' | 'InProgress' | 'Failed' | 'Terminating' | 'NotFound' | 'Unknown';
-  /** A sentence for people: what it waits for or what failed. */
+  /** For people, as a clause after the name and a colon: what it waits for or what failed. */
   readonly message: string;
 }
 
@@ -33,13 +33,13 @@ const failed = (message: string): Health => ({ status: 'Failed', message });
 
 /** The health of an object that exists, from its own status. Every built-in kind has its rule; other kinds go by their conditions. */
 export function healthOf(object: Loose, facts: HealthFacts = {}): Health {
-  if (object.metadata.deletionTimestamp) return { status: 'Terminating', message: 'is being deleted' };
+  if (object.metadata.deletionTimestamp) return { status: 'Terminating', message: 'it is being deleted' };
   const status = fields(object['status']);
   const observed = status['observedGeneration'];
   const generation = object.metadata.generation;
   // A status about an older generation says nothing about the present one: the old "Available" would pass at once.
   if (typeof observed === 'number' && typeof generation === 'number' && observed < generation) {
-    return inProgress(`controller has seen generation ${observed} of ${generation}`);
+    return inProgress(`its controller has seen generation ${observed} of ${generation}`);
   }
   const group = groupOf(object.apiVersion);
   const rule = kindRules[group ? `${object.kind}.${group}` : object.kind];
@@ -50,7 +50,7 @@ const kindRules: Readonly<Record<string, (object: Loose, status: Fields, facts: 
   Namespace: (_object, status) =>
     status['phase'] === undefined || status['phase'] === 'Active'
       ? current('is active')
-      : inProgress(`phase is ${text(status['phase'])}`),
+      : inProgress(`its phase is ${text(status['phase'])}`),
   'CustomResourceDefinition.apiextensions.k8s.io': customResourceDefinition,
   'Deployment.apps': deployment,
   'StatefulSet.apps': statefulSet,
@@ -67,45 +67,45 @@ const kindRules: Readonly<Record<string, (object: Loose, status: Fields, facts: 
     const available = findCondition(status, 'Available');
     return available?.status === 'True'
       ? current('is available')
-      : inProgress(reasonText('is not available', available));
+      : inProgress(reasonText('it is not available', available));
   },
 };
 
 /** Kinds without a rule: `Ready`, `Reconciling` and `Stalled` decide when present; an object without them is current when it exists. */
 function byConditions(object: Loose, status: Fields): Health {
   const stalled = findCondition(status, 'Stalled');
-  if (stalled?.status === 'True') return failed(reasonText('is stalled', stalled));
+  if (stalled?.status === 'True') return failed(reasonText('it is stalled', stalled));
   const reconciling = findCondition(status, 'Reconciling');
-  if (reconciling?.status === 'True') return inProgress(reasonText('is reconciling', reconciling));
+  if (reconciling?.status === 'True') return inProgress(reasonText('it is reconciling', reconciling));
   const ready = findCondition(status, 'Ready');
-  if (ready) return ready.status === 'True' ? current('is ready') : inProgress(reasonText('is not ready', ready));
+  if (ready) return ready.status === 'True' ? current('is ready') : inProgress(reasonText('it is not ready', ready));
   return current('exists');
 }
 
 function customResourceDefinition(object: Loose, status: Fields): Health {
   const names = findCondition(status, 'NamesAccepted');
-  if (names?.status === 'False') return failed(reasonText('names are not accepted', names));
+  if (names?.status === 'False') return failed(reasonText('its names are not accepted', names));
   const established = findCondition(status, 'Established');
   if (established?.status === 'True') return current('is established');
-  return inProgress('is not established yet');
+  return inProgress('it is not established yet');
 }
 
 function deployment(object: Loose, status: Fields): Health {
   const progressing = findCondition(status, 'Progressing');
   if (progressing?.reason === 'ProgressDeadlineExceeded')
-    return failed(reasonText('roll-out exceeded its deadline', progressing));
+    return failed(reasonText('its roll-out exceeded its deadline', progressing));
   const want = number(fields(object['spec'])['replicas'], 1);
   const updated = number(status['updatedReplicas'], 0);
   const replicas = number(status['replicas'], 0);
   const available = number(status['availableReplicas'], 0);
   const ready = number(status['readyReplicas'], 0);
-  if (status['observedGeneration'] === undefined) return inProgress('controller has not seen it yet');
+  if (status['observedGeneration'] === undefined) return inProgress('its controller has not seen it yet');
   if (updated < want) return inProgress(`${updated} of ${want} replicas updated`);
   if (replicas > updated) return inProgress(`${replicas - updated} old replicas still to go`);
   if (available < updated) return inProgress(`${available} of ${want} replicas available`);
   if (ready < want) return inProgress(`${ready} of ${want} replicas ready`);
   const availability = findCondition(status, 'Available');
-  if (want > 0 && availability?.status !== 'True') return inProgress(reasonText('is not available', availability));
+  if (want > 0 && availability?.status !== 'True') return inProgress(reasonText('it is not available', availability));
   return current(`${want} of ${want} replicas available`);
 }
 
@@ -117,7 +117,7 @@ function statefulSet(object: Loose, status: Fields): Health {
   const replicas = number(status['replicas'], 0);
   const updated = number(status['updatedReplicas'], 0);
   if (strategy['type'] === 'OnDelete') return current('updates on deletion');
-  if (status['observedGeneration'] === undefined) return inProgress('controller has not seen it yet');
+  if (status['observedGeneration'] === undefined) return inProgress('its controller has not seen it yet');
   if (replicas < want) return inProgress(`${replicas} of ${want} replicas created`);
   if (ready < want) return inProgress(`${ready} of ${want} replicas ready`);
   if (replicas > want) return inProgress(`${replicas - want} replicas still to go`);
@@ -129,12 +129,12 @@ function statefulSet(object: Loose, status: Fields): Health {
   }
   if (updated < want) return inProgress(`${updated} of ${want} replicas updated`);
   if (status['currentRevision'] !== status['updateRevision'])
-    return inProgress('waits for the new revision to become current');
+    return inProgress('it waits for the new revision to become current');
   return current(`${want} of ${want} replicas ready`);
 }
 
 function daemonSet(_object: Loose, status: Fields): Health {
-  if (status['observedGeneration'] === undefined) return inProgress('controller has not seen it yet');
+  if (status['observedGeneration'] === undefined) return inProgress('its controller has not seen it yet');
   const want = number(status['desiredNumberScheduled'], 0);
   const scheduled = number(status['currentNumberScheduled'], 0);
   const updated = number(status['updatedNumberScheduled'], 0);
@@ -149,20 +149,20 @@ function daemonSet(_object: Loose, status: Fields): Health {
 
 function replicaSet(object: Loose, status: Fields): Health {
   const failure = findCondition(status, 'ReplicaFailure');
-  if (failure?.status === 'True') return inProgress(reasonText('cannot create replicas', failure));
+  if (failure?.status === 'True') return inProgress(reasonText('it cannot create replicas', failure));
   const want = number(fields(object['spec'])['replicas'], 1);
   const available = number(status['availableReplicas'], 0);
   if (available < want) return inProgress(`${available} of ${want} replicas available`);
-  if (number(status['replicas'], 0) > want) return inProgress('replicas still to go');
+  if (number(status['replicas'], 0) > want) return inProgress('some replicas are still to go');
   return current(`${want} of ${want} replicas available`);
 }
 
 function job(object: Loose, status: Fields): Health {
   const failure = findCondition(status, 'Failed');
-  if (failure?.status === 'True') return failed(reasonText('failed', failure));
+  if (failure?.status === 'True') return failed(reasonText('it failed', failure));
   if (findCondition(status, 'Complete')?.status === 'True') return current('is complete');
   if (findCondition(status, 'Suspended')?.status === 'True') return current('is suspended');
-  if (status['startTime'] === undefined) return inProgress('has not started');
+  if (status['startTime'] === undefined) return inProgress('it has not started');
   // kstatus calls a running Job current; whoever waits for a set wants its Jobs done.
   return inProgress(
     `${number(status['succeeded'], 0)} of ${number(fields(object['spec'])['completions'], 1)} completed`,
@@ -174,27 +174,27 @@ function pod(object: Loose, status: Fields): Health {
     case 'Succeeded':
       return current('has succeeded');
     case 'Failed':
-      return failed(`has failed: ${text(status['message'] ?? status['reason'] ?? 'see its containers')}`);
+      return failed(`it has failed: ${text(status['message'] ?? status['reason'] ?? 'see its containers')}`);
     case 'Running': {
       const ready = findCondition(status, 'Ready');
       if (ready?.status === 'True') return current('is ready');
       const crash = crashLoop(status);
-      return crash ? failed(crash) : inProgress(reasonText('is not ready', ready));
+      return crash ? failed(crash) : inProgress(reasonText('it is not ready', ready));
     }
     default:
-      return inProgress(`phase is ${text(status['phase'] ?? 'Pending')}`);
+      return inProgress(`its phase is ${text(status['phase'] ?? 'Pending')}`);
   }
 }
 
 function claim(object: Loose, status: Fields, facts: HealthFacts): Health {
   if (status['phase'] === 'Bound') return current('is bound');
-  if (status['phase'] === 'Lost') return failed('lost its volume');
+  if (status['phase'] === 'Lost') return failed('it lost its volume');
   const storageClass = fields(object['spec'])['storageClassName'];
   // With a node chosen for its first pod the volume is on its way; without one there is nothing to wait for.
   const isUsed = object.metadata.annotations?.['volume.kubernetes.io/selected-node'] !== undefined;
   if (!isUsed && typeof storageClass === 'string' && facts.lateBindingClasses?.has(storageClass))
     return current('is bound when a pod uses it');
-  return inProgress(`phase is ${text(status['phase'] ?? 'Pending')}`);
+  return inProgress(`its phase is ${text(status['phase'] ?? 'Pending')}`);
 }
 
 function crashLoop(status: Fields): string | undefined {
@@ -209,7 +209,7 @@ function service(object: Loose, status: Fields): Health {
   const spec = fields(object['spec']);
   if (spec['type'] !== 'LoadBalancer') return current('exists');
   const ingress = list(fields(status['loadBalancer'])['ingress']);
-  return ingress.length > 0 ? current('has an address') : inProgress('waits for a load balancer address');
+  return ingress.length > 0 ? current('has an address') : inProgress('it waits for a load balancer address');
 }
 
 function findCondition(status: Fields, type: string): Condition | undefined {

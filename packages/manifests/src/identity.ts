@@ -43,6 +43,12 @@ export function refText(ref: ObjectRef): string {
   return `${kind} ${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
 }
 
+/** The same in a sentence: nobody asks for the group of a kind that Kubernetes brings. */
+export function spokenText(ref: ObjectRef): string {
+  const isBuiltIn = !ref.group.includes('.') || ref.group.endsWith('.k8s.io');
+  return refText(isBuiltIn ? { ...ref, group: '' } : ref);
+}
+
 /** How kubectl names an object and takes it back: `deployment.apps/web`. Its namespace is for `-n` to say. */
 export function resourceName(ref: Pick<ObjectRef, 'group' | 'kind' | 'name'>): string {
   const kind = ref.kind.toLowerCase();

@@ -164,7 +164,7 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
   const ref = refOf(live);
   if (live.metadata.deletionTimestamp) {
     const holds = live.metadata.finalizers?.join(', ');
-    return { ref, action: 'terminating', message: holds ? `waits for ${holds}` : 'is being deleted' };
+    return { ref, action: 'terminating', message: holds ? `it waits for ${holds}` : 'it is being deleted' };
   }
   try {
     const result = await options.client.delete(kind, keyOfRef(ref), {
@@ -173,7 +173,7 @@ async function remove({ live, kind }: Doomed, options: PruneOptions): Promise<Pr
       signal: options.signal,
     });
     return result?.state === 'terminating'
-      ? { ref, action: 'terminating', requested: true, message: 'is being deleted' }
+      ? { ref, action: 'terminating', requested: true, message: 'it is being deleted' }
       : { ref, action: 'deleted', requested: true };
   } catch (error) {
     options.signal?.throwIfAborted();

@@ -59,7 +59,7 @@ describe('a pass over a set', () => {
       [`ConfigMap ${namespace}/a`]: 'waiting',
       [`Deployment.apps ${namespace}/web`]: 'pending',
     });
-    expect(waitingText(waiting)).toContain(`ConfigMap ${namespace}/a is being deleted`);
+    expect(waitingText(waiting)).toContain(`ConfigMap ${namespace}/a: it is being deleted`);
     await cluster.client.removeFinalizer(
       (await cluster.client.get(ConfigMap, { namespace, name: 'a' }))!,
       'example.com/hold',
@@ -180,7 +180,7 @@ describe('the order of a set', () => {
     const after = configMap(namespace, 'after', {}, { [annotations.wave]: '200' });
     const waiting = await set.apply([migrate, after]);
     expect(waiting).toMatchObject({ state: 'waiting', wave: '80' });
-    expect(waitingText(waiting)).toContain(`Deployment.apps ${namespace}/first`);
+    expect(waitingText(waiting)).toBe(`Deployment ${namespace}/first: its controller has not seen it yet`);
     expect(await cluster.client.get(ConfigMap, { namespace, name: 'after' })).toBeUndefined();
     await cluster.eventually(
       'the Deployment is rolled out and the next wave follows',

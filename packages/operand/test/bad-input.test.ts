@@ -366,7 +366,7 @@ describe('more text than a condition holds', () => {
       const said = installMessage(await operandWithReason(cluster, 'shop', 'Waiting'));
       return said.includes('talker') ? said : undefined;
     });
-    expect(message).toMatch(/ConfigMap default\/talker blah .*… and \d+ characters more$/s);
+    expect(message).toMatch(/ConfigMap default\/talker: blah .*… and \d+ characters more$/s);
     expect(message.length).toBeLessThanOrEqual(32_768);
   });
 });

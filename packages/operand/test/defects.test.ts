@@ -171,7 +171,7 @@ describe('defects of the original', () => {
       const found = await client.get(Operand, { name: 'shop' });
       return found && installMessage(found).includes('example.com/hold') ? found : undefined;
     });
-    expect(installMessage(waiting)).toContain('ConfigMap default/a: waits for');
+    expect(installMessage(waiting)).toContain('ConfigMap default/a: it waits for');
     await client.removeFinalizer((await client.get(ConfigMap, key('a')))!, 'example.com/hold');
     await cluster.eventually('it is gone', async () => !(await client.get(Operand, { name: 'shop' })));
   });

@@ -325,7 +325,7 @@ describe('spec.progressDeadlineSeconds', () => {
     );
     const failed = await operandWithReason(cluster, 'shop', 'ProgressDeadlineExceeded');
     expect(installMessage(failed)).toContain('not ready within progressDeadlineSeconds');
-    expect(installMessage(failed)).toContain('Deployment.apps default/web');
+    expect(installMessage(failed)).toContain('Deployment default/web: ');
     expect(findCondition(failed, 'Ready')).toMatchObject({ status: 'False', reason: 'ProgressDeadlineExceeded' });
     expect(cluster.clock.now() - started).toBeLessThan(20_000);
   });
@@ -350,7 +350,7 @@ describe('spec.onFailure: Rollback', () => {
     await changeTo(cluster, 'shop', [configMap('a', { v: 'bad' }), stuckDeployment('web')]);
     const back = await operandWithReason(cluster, 'shop', 'RolledBack');
     expect(installMessage(back)).toContain(`generation ${back.metadata.generation} failed`);
-    expect(installMessage(back)).toContain('Deployment.apps default/web');
+    expect(installMessage(back)).toContain('Deployment default/web: ');
     expect((await client.get(ConfigMap, key('a')))?.data).toEqual({ v: 'good' });
     await cluster.eventually('the failed set is gone', async () => (await setsOf(cluster)).length === 1);
     expect((await client.get(Operand, { name: 'shop' }))?.status?.latestReadyActiveOperand).toBe(
@@ -586,7 +586,7 @@ describe('spec.healthRules', () => {
     };
     await report({ phase: 'Broken', note: 'no oil' });
     const failed = await operandWithReason(cluster, 'shop', 'Failed');
-    expect(installMessage(failed)).toContain(`Engine.${group} default/e no oil`);
+    expect(installMessage(failed)).toContain(`Engine.${group} default/e: no oil`);
     expect(await client.get(ConfigMap, key('after'))).toBeUndefined();
     await report({ phase: 'Running', note: '' });
     await readyOperand(cluster, 'shop');

@@ -65,7 +65,7 @@ describe('members that come from a source', () => {
       await runOperator(cluster);
       await client.create(operand('shop', [], { ...fromSource, checkDeploymentHealth: true }));
       const waiting = await operandWithReason(cluster, 'shop', 'Waiting');
-      expect(findCondition(waiting, 'Ready')?.message).toContain('Deployment.apps default/web');
+      expect(findCondition(waiting, 'Ready')?.message).toContain('waiting for Deployment default/web: ');
       const live = (await client.get(Deployment, key('web')))!;
       await client.patch(
         Deployment,

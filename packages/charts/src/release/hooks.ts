@@ -81,7 +81,7 @@ async function completion(operation: Operation, each: ReleaseObject): Promise<vo
     if (outcome === 'succeeded') return undefined;
     if (outcome === 'failed')
       throw new ReleaseError('HookFailed', `${objectText(each)} failed`, { hint: 'its logs say why' });
-    return { object: objectText(each), message: 'has not completed' };
+    return { object: objectText(each), message: 'it has not completed' };
   });
 }
 

@@ -52,11 +52,11 @@ export class Operation {
       const waiting = await check();
       if (waiting === undefined) return;
       if (this.context.clock.now() >= this.deadline) {
-        throw new ReleaseError('TimedOut', `${waiting.object} ${waiting.message}`, {
+        throw new ReleaseError('TimedOut', `${waiting.object}: ${waiting.message}`, {
           hint: 'give it more time with --timeout, or look at the object',
         });
       }
-      const text = `${waiting.object} ${waiting.message}`;
+      const text = `${waiting.object}: ${waiting.message}`;
       if (text !== said) this.say({ type: 'waiting', ...waiting });
       said = text;
       await sleep(this.context.clock, 500, this.context.signal);
@@ -76,7 +76,7 @@ export class Operation {
       await this.until(async () =>
         (await this.client.get(each.kind, key)) === undefined
           ? undefined
-          : { object: objectText(each), message: 'is still being deleted' },
+          : { object: objectText(each), message: 'it is still being deleted' },
       );
     }
     this.say({ type: 'deleted', object: objectText(each) });

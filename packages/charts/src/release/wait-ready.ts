@@ -13,10 +13,10 @@ export async function waitReady(operation: Operation, objects: readonly ReleaseO
     for (const each of left) {
       const { name, namespace } = each.object.metadata;
       const present = await operation.client.get(each.kind, { name: name!, namespace });
-      if (present === undefined) return { object: objectText(each), message: 'does not exist' };
+      if (present === undefined) return { object: objectText(each), message: 'it does not exist' };
       const health = healthOf(present as KubeObject);
       if (health.status === 'Failed')
-        throw new ReleaseError('TimedOut', `${objectText(each)} ${health.message}`, {
+        throw new ReleaseError('TimedOut', `${objectText(each)}: ${health.message}`, {
           hint: 'it will not become ready by itself; look at the object',
         });
       if (health.status !== 'Current') return { object: objectText(each), message: health.message };

@@ -7,7 +7,7 @@ import { catchUncaught, createLogger } from '@slipway/runtime';
 import { parse } from 'yaml';
 
 import { DiskNotice, diskProblem } from '../disk-notice.ts';
-import { makeFolder, reason } from '../make-folder.ts';
+import { makeFolder, reason, writeForOwnerOnly } from '../make-folder.ts';
 import { announceKubeconfig, kubeconfigPlace, usualPort } from '../running-clusters.ts';
 import { aborted } from './aborted.ts';
 import { slipwayCommand } from '../slipway-command.ts';
@@ -110,6 +110,7 @@ export const command = slipwayCommand({
 
 async function serveCluster(terminal: Terminal, flags: ClusterFlags): Promise<void> {
   keepProcessLean();
+  writeForOwnerOnly();
   const embedded = await startEmbedded(terminal, flags, (line) => terminal.err(`${line}\n`));
   const { cluster, kubeconfigFile } = embedded;
   try {

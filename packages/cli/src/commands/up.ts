@@ -12,6 +12,7 @@ import {
 
 import { statusColumns } from '../managed-object.ts';
 import { diskProblem } from '../disk-notice.ts';
+import { writeForOwnerOnly } from '../make-folder.ts';
 import { controllersOf } from '../operators.ts';
 import { fold } from '../view/fold.ts';
 import { LiveView } from '../view/live-view.ts';
@@ -49,6 +50,7 @@ export const command = slipwayCommand({
 });
 
 async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
+  writeForOwnerOnly();
   const view = new LiveView(given);
   const say = (line: string) => {
     if (given.interactive) for (const part of fold(line, given.columns())) view.log(part);

@@ -4,6 +4,7 @@ import { groupOf, healthOf, memberLabel } from '@slipway/manifests';
 import type { OperatorDescription } from '@slipway/runtime';
 
 import { stateStyle, summarise, type ManagedObject } from '../managed-object.ts';
+import { Edits } from './edits.ts';
 import { cut } from './text-width.ts';
 
 /** Made by the cluster for a Service, with the Service's labels: nobody applied them. */
@@ -21,6 +22,9 @@ export class Story {
   readonly #start: number;
   readonly #states = new Map<string, string>();
   readonly #health = new Map<string, string>();
+  readonly #edits = new Edits();
+  /** Members that were deleted. */
+  readonly #lost = new Set<string>();
 
   constructor(operators: readonly OperatorDescription[], terminal: StoryTerminal, say: (line: string) => void) {
     this.#operators = operators;
@@ -35,7 +39,7 @@ export class Story {
   }
 
   /** Called for every write on the cluster. */
-  observe({ type, object }: ObservedChange): void {
+  observe({ type, object, previous }: ObservedChange): void {
     const seen = object as unknown as DeepReadonly<KubeObject>;
     const operator = this.#operatorOf(seen);
     if (operator) {
@@ -44,7 +48,7 @@ export class Story {
       // What an operator's object is made of says how it is on the way there; only the end of that is part of the story.
       else if (row.good === true || !this.#isPart(seen)) this.#told(row);
     } else if (seen.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(seen.kind)) {
-      this.#member(type, seen);
+      this.#member(type, seen, previous as unknown as DeepReadonly<KubeObject> | undefined);
     }
   }
 
@@ -73,20 +77,40 @@ export class Story {
     this.#line(`${name} → gone`);
   }
 
-  #member(type: ObservedChange['type'], object: DeepReadonly<KubeObject>): void {
+  #member(
+    type: ObservedChange['type'],
+    object: DeepReadonly<KubeObject>,
+    previous: DeepReadonly<KubeObject> | undefined,
+  ): void {
     const { namespace, name } = object.metadata;
     const text = `${object.kind} ${namespace ? `${namespace}/` : ''}${name}`;
     if (type === 'DELETED') {
       this.#health.delete(text);
+      this.#edits.forget(text);
+      this.#lost.add(text);
       this.#memberLine(`  ${styled(this.#terminal, 'red', '-')} `, text);
       return;
     }
     const { status } = healthOf(object);
     const before = this.#health.get(text);
     this.#health.set(text, status);
-    if (type === 'ADDED') this.#memberLine(`  ${styled(this.#terminal, 'green', '+')} `, text);
-    else if (status === 'Current' && before !== undefined && before !== 'Current')
+    if (type === 'ADDED') {
+      const isBack = this.#lost.delete(text);
+      this.#memberLine(`  ${styled(this.#terminal, 'green', '+')} `, text, isBack ? ' is back' : '');
+      return;
+    }
+    if (previous) this.#edited(text, previous, object);
+    if (status === 'Current' && before !== undefined && before !== 'Current')
       this.#memberLine('    ', text, ' is ready');
+  }
+
+  #edited(text: string, previous: DeepReadonly<KubeObject>, object: DeepReadonly<KubeObject>): void {
+    const edit = this.#edits.observe(text, previous, object);
+    if (!edit) return;
+    const [first = '', ...others] = edit.fields;
+    const fields = others.length === 0 ? first : `${first} and ${others.length} more`;
+    if (edit.type === 'undone') this.#memberLine('    ', text, `: edit of ${fields} undone`);
+    else this.#memberLine(`  ${styled(this.#terminal, 'yellow', '~')} `, text, `: ${fields} changed by ${edit.by}`);
   }
 
   /** Members come by the dozen: one line each, with the name cut where there is no room. */

@@ -21,7 +21,7 @@ import { pruneAbandoned } from './promote.ts';
 import { keepReason } from './prune-rules.ts';
 import { toRevision, type Revision } from './revisions.ts';
 import type { OperandRun } from './run.ts';
-import { deleteFailed, installWaiting, writeStatus } from './status.ts';
+import { deleteFailed, installUnready, writeStatus } from './status.ts';
 
 const waitMs = seconds(2);
 /** How soon to look again at what only a person can move. */
@@ -127,7 +127,7 @@ async function removeMembers(
   const open = result.members.filter((member) => member.action === 'terminating' || member.action === 'failed');
   const text = firstOfMany(open.map((member) => failureText({ ...member, action: 'failed' })));
   await writeStatus(run, {
-    conditions: [result.state === 'waiting' ? installWaiting(`DELETING: ${text}`) : deleteFailed(text)],
+    conditions: [result.state === 'waiting' ? installUnready(`the end of ${text}`) : deleteFailed(text)],
   });
   return result.state === 'waiting' ? 'wait' : 'held';
 }

@@ -4,7 +4,15 @@ import { applySet, failureText, refKey, refOf, refText, waitingText, type SetRes
 import { obstacleIn } from './obstacles.ts';
 import { withOwners, type Revision, type Revisions } from './revisions.ts';
 import type { Manifest, OperandRun, StatusWrite } from './run.ts';
-import { freshInstall, installed, installFailed, installWaiting, memberStatus, writeStatus } from './status.ts';
+import {
+  freshInstall,
+  installed,
+  installFailed,
+  installUnready,
+  installWaiting,
+  memberStatus,
+  writeStatus,
+} from './status.ts';
 
 /**
  * Puts the manifest on the cluster. The steady state is applied first for every new generation, and the whole manifest (with
@@ -159,8 +167,7 @@ async function report(
     const passing = refused.length > 0 && refused.every((member) => member.retriable === true);
     return passing || rollback ? 'disturbed' : 'failed';
   }
-  const state = `DEPLOYMENTS_NOT_READY: ${waitingText(result)}`;
-  await writeStatus(run, { ...fields, conditions: [installWaiting(state, postInstall)] });
+  await writeStatus(run, { ...fields, conditions: [installUnready(waitingText(result), postInstall)] });
   // A definition that is not served yet, an object on its way out: short matters, and not all of them end with an event.
   return result.members.some((member) => member.action === 'waiting') ? 'disturbed' : 'pending';
 }

@@ -97,6 +97,12 @@ export function installWaiting(state: string, postInstall = false): OperandCondi
   );
 }
 
+/** Applied, or to be taken away, and not there yet: `what` says for what. */
+export function installUnready(what: string, postInstall = false): OperandCondition {
+  const phase = postInstall ? 'post-install is ' : '';
+  return operandCondition('OperandInstalled', false, 'Waiting', `${phase}waiting for ${what}`);
+}
+
 export function installFailed(error: string, postInstall = false, reason: OperandReason = 'Failed'): OperandCondition {
   return operandCondition(
     'OperandInstalled',
