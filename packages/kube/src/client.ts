@@ -1,4 +1,5 @@
 import type { Kind, ObjectOf } from './kind.ts';
+import type { Known, KnownPart } from './kinds/builtin-objects.ts';
 import type { Mutable } from './mutable.ts';
 import type { DeepReadonly, KubeObject, ObjectKey } from './object.ts';
 
@@ -17,9 +18,15 @@ export interface Client {
   listPage<K extends Kind>(kind: K, options?: ListOptions & { continue?: string }): Promise<ListPage<ObjectOf<K>>>;
   /** Events from `resourceVersion` on. Ends when the server closes the stream; reconnecting is the cache's business. */
   watch<K extends Kind>(kind: K, options?: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<K>>>;
-  create<T extends KubeObject>(object: T, options?: WriteOptions): Promise<T>;
+  create<T extends KubeObject, A extends string = string, K extends string = string>(
+    object: T & Known<T, A, K>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** PUT. With `metadata.resourceVersion` in the object a stale copy is refused (`isConflict`). */
-  update<T extends KubeObject>(object: T, options?: WriteOptions & SubresourceOption): Promise<T>;
+  update<T extends KubeObject, A extends string = string, K extends string = string>(
+    object: T & Known<T, A, K>,
+    options?: WriteOptions & SubresourceOption,
+  ): Promise<T>;
   patch<K extends Kind>(
     kind: K,
     key: ObjectKey,
@@ -27,7 +34,10 @@ export interface Client {
     options?: WriteOptions & SubresourceOption,
   ): Promise<ObjectOf<K>>;
   /** Server-side apply: creates or changes exactly the fields in `object`. Default field manager: the client's; default force: true. */
-  apply<T extends KubeObject>(object: T, options?: ApplyOptions): Promise<T>;
+  apply<T extends KubeObject, A extends string = string, K extends string = string>(
+    object: T & KnownPart<T, A, K>,
+    options?: ApplyOptions,
+  ): Promise<T>;
   /**
    * Writes `status` fields of an object that was read before: given top-level fields replace the stored ones, `conditions`
    * are merged by type and keep `lastTransitionTime` while their status stays, `observedGeneration` is set when the kind

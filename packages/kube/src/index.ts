@@ -22,6 +22,7 @@ export * from './input-error.ts';
 export * from './json.ts';
 export * from './json-patch.ts';
 export * from './kind.ts';
+export type { BuiltinObject } from './kinds/builtin-objects.ts';
 export * from './kinds/core-kinds.ts';
 export { checkCrds, crdFileName, crdYaml, writeCrds } from './kinds/crd-files.ts';
 export { schemaOf, toCustomResourceDefinition } from './kinds/custom-resource-definition.ts';

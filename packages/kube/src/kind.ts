@@ -48,6 +48,14 @@ export function newObject<T extends KubeObject>(kind: Kind<T>, fields: NewObject
   return { apiVersion: kind.apiVersion, kind: kind.kind, ...fields } as unknown as T;
 }
 
+/**
+ * The one way around the types of built-in kinds: in here, fields they do not name compile, such as those of a newer
+ * Kubernetes. `client.create(unchecked({ … }))`, or `unchecked<Deployment>({ … })` where a Deployment is asked for.
+ */
+export function unchecked<T extends KubeObject = KubeObject>(object: KubeObject): T {
+  return object as T;
+}
+
 type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
 
 /** The fields of an object besides `apiVersion` and `kind`. */

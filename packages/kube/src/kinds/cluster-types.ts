@@ -1,7 +1,7 @@
 import type { LooseCondition, ObjectReference, Open, Quantity, Typed } from './meta-types.ts';
 import type { WebhookClientConfig } from './policy-types.ts';
 
-export interface Lease extends Typed<'coordination.k8s.io/v1', 'Lease'> {
+export type Lease = Typed<'coordination.k8s.io/v1', 'Lease'> & {
   spec?: {
     holderIdentity?: string | null;
     leaseDurationSeconds?: number | null;
@@ -11,9 +11,9 @@ export interface Lease extends Typed<'coordination.k8s.io/v1', 'Lease'> {
     strategy?: string;
     preferredHolder?: string;
   };
-}
+};
 
-export interface Event extends Typed<'events.k8s.io/v1', 'Event'> {
+export type Event = Typed<'events.k8s.io/v1', 'Event'> & {
   eventTime: string | null;
   regarding?: ObjectReference;
   related?: ObjectReference;
@@ -29,49 +29,62 @@ export interface Event extends Typed<'events.k8s.io/v1', 'Event'> {
   deprecatedFirstTimestamp?: string | null;
   deprecatedLastTimestamp?: string | null;
   deprecatedSource?: { component?: string; host?: string };
-}
+};
 
-export interface EndpointSlice extends Typed<'discovery.k8s.io/v1', 'EndpointSlice'> {
+export type EndpointSlice = Typed<'discovery.k8s.io/v1', 'EndpointSlice'> & {
   addressType: 'IPv4' | 'IPv6' | 'FQDN';
-  endpoints: (Open & {
+  endpoints: {
     addresses: string[];
     conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
     hostname?: string;
     nodeName?: string;
     targetRef?: ObjectReference;
     zone?: string;
-  })[];
+    hints?: Open;
+    deprecatedTopology?: Record<string, string>;
+  }[];
   ports?: { name?: string; port?: number; protocol?: string; appProtocol?: string }[];
-}
+};
 
-export interface PriorityClass extends Typed<'scheduling.k8s.io/v1', 'PriorityClass'> {
+export type PriorityClass = Typed<'scheduling.k8s.io/v1', 'PriorityClass'> & {
   value: number;
   globalDefault?: boolean;
   description?: string;
   preemptionPolicy?: string;
-}
+};
 
-export interface StorageClass extends Typed<'storage.k8s.io/v1', 'StorageClass'> {
+export type StorageClass = Typed<'storage.k8s.io/v1', 'StorageClass'> & {
   provisioner: string;
   parameters?: Record<string, string>;
   reclaimPolicy?: string;
   volumeBindingMode?: string;
   allowVolumeExpansion?: boolean;
   mountOptions?: string[];
-}
+  allowedTopologies?: Open[];
+};
 
-export interface RuntimeClass extends Typed<'node.k8s.io/v1', 'RuntimeClass'> {
+export type RuntimeClass = Typed<'node.k8s.io/v1', 'RuntimeClass'> & {
   handler: string;
   overhead?: { podFixed?: Record<string, Quantity> };
   scheduling?: Open;
-}
+};
 
-export interface CertificateSigningRequest extends Typed<'certificates.k8s.io/v1', 'CertificateSigningRequest'> {
-  spec: Open & { request: string; signerName: string; usages?: string[]; expirationSeconds?: number };
-  status?: Open & { certificate?: string; conditions?: LooseCondition[] };
-}
+export type CertificateSigningRequest = Typed<'certificates.k8s.io/v1', 'CertificateSigningRequest'> & {
+  spec: {
+    request: string;
+    signerName: string;
+    usages?: string[];
+    expirationSeconds?: number;
+    /** Who asks; set by the server. */
+    username?: string;
+    uid?: string;
+    groups?: string[];
+    extra?: Record<string, string[]>;
+  };
+  status?: { certificate?: string; conditions?: LooseCondition[] };
+};
 
-export interface APIService extends Typed<'apiregistration.k8s.io/v1', 'APIService'> {
+export type APIService = Typed<'apiregistration.k8s.io/v1', 'APIService'> & {
   spec?: {
     group?: string;
     version?: string;
@@ -82,18 +95,19 @@ export interface APIService extends Typed<'apiregistration.k8s.io/v1', 'APIServi
     service?: { namespace?: string; name?: string; port?: number };
   };
   status?: { conditions?: LooseCondition[] };
-}
+};
 
-export interface CustomResourceDefinition extends Typed<'apiextensions.k8s.io/v1', 'CustomResourceDefinition'> {
+export type CustomResourceDefinition = Typed<'apiextensions.k8s.io/v1', 'CustomResourceDefinition'> & {
   spec: CustomResourceDefinitionSpec;
-  status?: Open & {
+  status?: {
     acceptedNames?: Partial<CustomResourceDefinitionNames>;
     conditions?: LooseCondition[];
     storedVersions?: string[];
+    observedGeneration?: number;
   };
-}
+};
 
-export interface CustomResourceDefinitionSpec extends Open {
+export interface CustomResourceDefinitionSpec {
   group: string;
   scope: 'Namespaced' | 'Cluster';
   names: CustomResourceDefinitionNames;
@@ -114,7 +128,7 @@ export interface CustomResourceDefinitionNames {
   categories?: string[];
 }
 
-export interface CustomResourceDefinitionVersion extends Open {
+export interface CustomResourceDefinitionVersion {
   name: string;
   served: boolean;
   storage: boolean;

@@ -8,40 +8,41 @@ import type {
   Quantity,
   Typed,
 } from './meta-types.ts';
+import type { VolumeSources } from './volume-sources.ts';
 
-export interface ConfigMap extends Typed<'v1', 'ConfigMap'> {
+export type ConfigMap = Typed<'v1', 'ConfigMap'> & {
   data?: Record<string, string>;
   /** Base64 values. */
   binaryData?: Record<string, string>;
   immutable?: boolean;
-}
+};
 
-export interface Secret extends Typed<'v1', 'Secret'> {
+export type Secret = Typed<'v1', 'Secret'> & {
   /** Base64 values. */
   data?: Record<string, string>;
   /** Plain values; write-only. */
   stringData?: Record<string, string>;
   type?: string;
   immutable?: boolean;
-}
+};
 
-export interface Namespace extends Typed<'v1', 'Namespace'> {
+export type Namespace = Typed<'v1', 'Namespace'> & {
   spec?: { finalizers?: string[] };
   status?: { phase?: 'Active' | 'Terminating'; conditions?: LooseCondition[] };
-}
+};
 
-export interface ServiceAccount extends Typed<'v1', 'ServiceAccount'> {
+export type ServiceAccount = Typed<'v1', 'ServiceAccount'> & {
   automountServiceAccountToken?: boolean;
   imagePullSecrets?: LocalObjectReference[];
   secrets?: ObjectReference[];
-}
+};
 
-export interface Service extends Typed<'v1', 'Service'> {
+export type Service = Typed<'v1', 'Service'> & {
   spec?: ServiceSpec;
   status?: { loadBalancer?: LoadBalancerStatus; conditions?: LooseCondition[] };
-}
+};
 
-export interface ServiceSpec extends Open {
+export interface ServiceSpec {
   type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
   selector?: Record<string, string>;
   ports?: ServicePort[];
@@ -57,6 +58,11 @@ export interface ServiceSpec extends Open {
   loadBalancerSourceRanges?: string[];
   publishNotReadyAddresses?: boolean;
   sessionAffinity?: 'None' | 'ClientIP';
+  sessionAffinityConfig?: { clientIP?: { timeoutSeconds?: number } };
+  allocateLoadBalancerNodePorts?: boolean;
+  healthCheckNodePort?: number;
+  loadBalancerIP?: string;
+  trafficDistribution?: string;
 }
 
 export interface ServicePort {
@@ -72,28 +78,52 @@ export interface LoadBalancerStatus {
   ingress?: { ip?: string; hostname?: string; ipMode?: string; ports?: Open[] }[];
 }
 
-export interface Endpoints extends Typed<'v1', 'Endpoints'> {
+export type Endpoints = Typed<'v1', 'Endpoints'> & {
   subsets?: Open[];
-}
+};
 
-export interface Node extends Typed<'v1', 'Node'> {
-  spec?: Open & {
+export type Node = Typed<'v1', 'Node'> & {
+  spec?: {
     unschedulable?: boolean;
     podCIDR?: string;
+    podCIDRs?: string[];
+    externalID?: string;
+    configSource?: Open;
     providerID?: string;
     taints?: { key: string; value?: string; effect: string; timeAdded?: string }[];
   };
-  status?: Open & {
+  status?: {
     conditions?: LooseCondition[];
     addresses?: { type: string; address: string }[];
     capacity?: Record<string, Quantity>;
     allocatable?: Record<string, Quantity>;
-    nodeInfo?: Open & { kubeletVersion?: string; architecture?: string; operatingSystem?: string; osImage?: string };
+    nodeInfo?: {
+      kubeletVersion?: string;
+      architecture?: string;
+      operatingSystem?: string;
+      osImage?: string;
+      bootID?: string;
+      containerRuntimeVersion?: string;
+      kernelVersion?: string;
+      kubeProxyVersion?: string;
+      machineID?: string;
+      systemUUID?: string;
+      swap?: Open;
+    };
+    phase?: string;
+    images?: { names?: string[]; sizeBytes?: number }[];
+    daemonEndpoints?: Open;
+    volumesAttached?: Open[];
+    volumesInUse?: string[];
+    config?: Open;
+    features?: Open;
+    declaredFeatures?: string[];
+    runtimeHandlers?: Open[];
   };
-}
+};
 
 /** The old event kind; new code writes `events.k8s.io`. */
-export interface CoreEvent extends Typed<'v1', 'Event'> {
+export type CoreEvent = Typed<'v1', 'Event'> & {
   involvedObject: ObjectReference;
   reason?: string;
   message?: string;
@@ -108,19 +138,23 @@ export interface CoreEvent extends Typed<'v1', 'Event'> {
   reportingInstance?: string;
   related?: ObjectReference;
   series?: { count?: number; lastObservedTime?: string };
-}
+};
 
-export interface PersistentVolumeClaim extends Typed<'v1', 'PersistentVolumeClaim'> {
+export type PersistentVolumeClaim = Typed<'v1', 'PersistentVolumeClaim'> & {
   spec?: PersistentVolumeClaimSpec;
-  status?: Open & {
+  status?: {
     phase?: 'Pending' | 'Bound' | 'Lost';
     capacity?: Record<string, Quantity>;
     accessModes?: string[];
     conditions?: LooseCondition[];
+    allocatedResources?: Record<string, Quantity>;
+    allocatedResourceStatuses?: Record<string, string>;
+    currentVolumeAttributesClassName?: string;
+    modifyVolumeStatus?: Open;
   };
-}
+};
 
-export interface PersistentVolumeClaimSpec extends Open {
+export interface PersistentVolumeClaimSpec {
   accessModes?: string[];
   resources?: { requests?: Record<string, Quantity>; limits?: Record<string, Quantity> };
   storageClassName?: string;
@@ -129,25 +163,32 @@ export interface PersistentVolumeClaimSpec extends Open {
   selector?: LabelSelector;
   dataSource?: Open;
   dataSourceRef?: Open;
+  volumeAttributesClassName?: string;
 }
 
-export interface PersistentVolume extends Typed<'v1', 'PersistentVolume'> {
-  spec?: Open & {
+export type PersistentVolume = Typed<'v1', 'PersistentVolume'> & {
+  spec?: VolumeSources & {
     capacity?: Record<string, Quantity>;
     accessModes?: string[];
     claimRef?: ObjectReference;
     persistentVolumeReclaimPolicy?: 'Retain' | 'Delete' | 'Recycle';
     storageClassName?: string;
     volumeMode?: string;
+    volumeAttributesClassName?: string;
+    mountOptions?: string[];
+    nodeAffinity?: Open;
+    hostPath?: { path: string; type?: string };
+    local?: { path: string; fsType?: string };
+    csi?: Open;
   };
-  status?: Open & { phase?: string; message?: string; reason?: string };
-}
+  status?: { phase?: string; message?: string; reason?: string; lastPhaseTransitionTime?: string };
+};
 
-export interface ResourceQuota extends Typed<'v1', 'ResourceQuota'> {
+export type ResourceQuota = Typed<'v1', 'ResourceQuota'> & {
   spec?: { hard?: Record<string, Quantity>; scopes?: string[]; scopeSelector?: Open };
   status?: { hard?: Record<string, Quantity>; used?: Record<string, Quantity> };
-}
+};
 
-export interface LimitRange extends Typed<'v1', 'LimitRange'> {
+export type LimitRange = Typed<'v1', 'LimitRange'> & {
   spec?: { limits: Open[] };
-}
+};

@@ -88,7 +88,6 @@ export type ObjectFrom<D extends KindDefinition> = {
   apiVersion: `${D['group']}/${D['version']}`;
   kind: D['kind'];
   metadata: ObjectMeta;
-  [field: string]: unknown;
 } & SpecOf<D> &
   StatusOf<D> &
   FieldsOf<D>;

@@ -1,18 +1,20 @@
-import type { KubeObject } from '../object.ts';
+import type { KubeObject, ObjectMeta } from '../object.ts';
 
 /**
- * The types of built-in objects name the fields operators use. Fields they do not name are allowed everywhere (`Open`):
- * a new Kubernetes release never stands in the way of writing a manifest.
+ * A part of a built-in object that operators rarely write, and whose fields are not named here. All other parts name every
+ * field of the Kubernetes release this was written for, so that a misspelt one does not compile; `unchecked` is the way to
+ * write a field of a newer release.
  */
 export interface Open {
   [field: string]: unknown;
 }
 
 /** An object of a built-in kind. */
-export interface Typed<ApiVersion extends string, Name extends string> extends KubeObject {
+export type Typed<ApiVersion extends string, Name extends string> = {
   apiVersion: ApiVersion;
   kind: Name;
-}
+  metadata: ObjectMeta;
+};
 
 export interface Condition {
   type: string;
@@ -27,13 +29,19 @@ export interface Condition {
 }
 
 /** Conditions of built-in objects: fewer promises than {@link Condition} makes. */
-export interface LooseCondition extends Open {
+export interface LooseCondition {
   type: string;
   status: string;
   reason?: string;
   message?: string;
   lastTransitionTime?: string;
   observedGeneration?: number;
+  /** Of Deployments and CertificateSigningRequests. */
+  lastUpdateTime?: string;
+  /** Of Jobs, Pods and PersistentVolumeClaims. */
+  lastProbeTime?: string | null;
+  /** Of Nodes. */
+  lastHeartbeatTime?: string;
 }
 
 export interface LabelSelector {
@@ -57,7 +65,7 @@ export interface LocalObjectReference {
   name?: string;
 }
 
-export interface ObjectReference extends Open {
+export interface ObjectReference {
   apiVersion?: string;
   kind?: string;
   namespace?: string;

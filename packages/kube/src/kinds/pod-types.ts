@@ -8,18 +8,19 @@ import type {
   Quantity,
   Typed,
 } from './meta-types.ts';
+import type { VolumeSources } from './volume-sources.ts';
 
-export interface Pod extends Typed<'v1', 'Pod'> {
+export type Pod = Typed<'v1', 'Pod'> & {
   spec?: PodSpec;
   status?: PodStatus;
-}
+};
 
 export interface PodTemplateSpec {
   metadata?: ObjectMeta;
   spec?: PodSpec;
 }
 
-export interface PodSpec extends Open {
+export interface PodSpec {
   containers: Container[];
   initContainers?: Container[];
   volumes?: Volume[];
@@ -53,9 +54,19 @@ export interface PodSpec extends Open {
   readinessGates?: { conditionType: string }[];
   preemptionPolicy?: string;
   overhead?: Record<string, Quantity>;
+  ephemeralContainers?: Open[];
+  hostnameOverride?: string;
+  os?: { name: string };
+  resourceClaims?: { name: string; resourceClaimName?: string; resourceClaimTemplateName?: string }[];
+  resources?: ResourceRequirements;
+  schedulingGates?: { name: string }[];
+  schedulingGroup?: Open;
+  /** The old name of `serviceAccountName`. */
+  serviceAccount?: string;
+  setHostnameAsFQDN?: boolean;
 }
 
-export interface Container extends Open {
+export interface Container {
   name: string;
   image?: string;
   imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
@@ -71,10 +82,12 @@ export interface Container extends Open {
   livenessProbe?: Probe;
   readinessProbe?: Probe;
   startupProbe?: Probe;
-  lifecycle?: { postStart?: ProbeAction; preStop?: ProbeAction };
+  lifecycle?: { postStart?: ProbeAction; preStop?: ProbeAction; stopSignal?: string };
   securityContext?: SecurityContext;
   /** `Always` makes an init container a sidecar. */
   restartPolicy?: string;
+  restartPolicyRules?: Open[];
+  resizePolicy?: { resourceName: string; restartPolicy: string }[];
   terminationMessagePath?: string;
   terminationMessagePolicy?: string;
   stdin?: boolean;
@@ -98,7 +111,7 @@ export interface EnvVar {
     secretKeyRef?: KeySelector;
     fieldRef?: { fieldPath: string; apiVersion?: string };
     resourceFieldRef?: { resource: string; containerName?: string; divisor?: Quantity };
-    [source: string]: unknown;
+    fileKeyRef?: { volumeName: string; path: string; key: string; optional?: boolean };
   };
 }
 
@@ -130,7 +143,7 @@ export interface VolumeMount {
   recursiveReadOnly?: string;
 }
 
-export interface ProbeAction extends Open {
+export interface ProbeAction {
   httpGet?: {
     port: IntOrString;
     path?: string;
@@ -153,7 +166,7 @@ export interface Probe extends ProbeAction {
   terminationGracePeriodSeconds?: number;
 }
 
-export interface SecurityContext extends Open {
+export interface SecurityContext {
   allowPrivilegeEscalation?: boolean;
   privileged?: boolean;
   readOnlyRootFilesystem?: boolean;
@@ -161,21 +174,42 @@ export interface SecurityContext extends Open {
   runAsUser?: number;
   runAsGroup?: number;
   capabilities?: { add?: string[]; drop?: string[] };
-  seccompProfile?: { type: string; localhostProfile?: string };
+  seccompProfile?: SecurityProfile;
+  appArmorProfile?: SecurityProfile;
+  procMount?: string;
+  seLinuxOptions?: SeLinuxOptions;
+  windowsOptions?: Open;
 }
 
-export interface PodSecurityContext extends Open {
+export interface PodSecurityContext {
   fsGroup?: number;
   fsGroupChangePolicy?: string;
   runAsNonRoot?: boolean;
   runAsUser?: number;
   runAsGroup?: number;
   supplementalGroups?: number[];
-  seccompProfile?: { type: string; localhostProfile?: string };
+  supplementalGroupsPolicy?: string;
+  seccompProfile?: SecurityProfile;
+  appArmorProfile?: SecurityProfile;
+  seLinuxChangePolicy?: string;
+  seLinuxOptions?: SeLinuxOptions;
+  windowsOptions?: Open;
   sysctls?: { name: string; value: string }[];
 }
 
-export interface Volume extends Open {
+export interface SecurityProfile {
+  type: string;
+  localhostProfile?: string;
+}
+
+export interface SeLinuxOptions {
+  level?: string;
+  role?: string;
+  type?: string;
+  user?: string;
+}
+
+export interface Volume extends VolumeSources {
   name: string;
   configMap?: { name?: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };
   secret?: { secretName?: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };
@@ -184,7 +218,14 @@ export interface Volume extends Open {
   hostPath?: { path: string; type?: string };
   projected?: { sources?: Open[]; defaultMode?: number };
   downwardAPI?: Open;
-  csi?: Open & { driver: string };
+  csi?: {
+    driver: string;
+    fsType?: string;
+    readOnly?: boolean;
+    volumeAttributes?: Record<string, string>;
+    nodePublishSecretRef?: LocalObjectReference;
+  };
+  image?: { reference?: string; pullPolicy?: string };
   ephemeral?: Open;
 }
 
@@ -205,11 +246,13 @@ export interface PodAffinity {
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; podAffinityTerm: PodAffinityTerm }[];
 }
 
-export interface PodAffinityTerm extends Open {
+export interface PodAffinityTerm {
   topologyKey: string;
   labelSelector?: LabelSelector;
   namespaces?: string[];
   namespaceSelector?: LabelSelector;
+  matchLabelKeys?: string[];
+  mismatchLabelKeys?: string[];
 }
 
 export interface Toleration {
@@ -220,16 +263,18 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
-export interface TopologySpreadConstraint extends Open {
+export interface TopologySpreadConstraint {
   maxSkew: number;
   topologyKey: string;
   whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
   labelSelector?: LabelSelector;
   minDomains?: number;
+  nodeAffinityPolicy?: string;
+  nodeTaintsPolicy?: string;
   matchLabelKeys?: string[];
 }
 
-export interface PodStatus extends Open {
+export interface PodStatus {
   phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   conditions?: LooseCondition[];
   reason?: string;
@@ -243,9 +288,17 @@ export interface PodStatus extends Open {
   observedGeneration?: number;
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
+  ephemeralContainerStatuses?: ContainerStatus[];
+  hostIPs?: { ip: string }[];
+  resize?: string;
+  resources?: ResourceRequirements;
+  allocatedResources?: Record<string, Quantity>;
+  resourceClaimStatuses?: Open[];
+  extendedResourceClaimStatus?: Open;
+  nodeAllocatableResourceClaimStatuses?: Open[];
 }
 
-export interface ContainerStatus extends Open {
+export interface ContainerStatus {
   name: string;
   ready: boolean;
   restartCount: number;
@@ -255,6 +308,12 @@ export interface ContainerStatus extends Open {
   containerID?: string;
   state?: ContainerState;
   lastState?: ContainerState;
+  resources?: ResourceRequirements;
+  allocatedResources?: Record<string, Quantity>;
+  allocatedResourcesStatus?: Open[];
+  stopSignal?: string;
+  user?: Open;
+  volumeMounts?: Open[];
 }
 
 export interface ContainerState {
@@ -267,5 +326,6 @@ export interface ContainerState {
     message?: string;
     startedAt?: string;
     finishedAt?: string;
+    containerID?: string;
   };
 }

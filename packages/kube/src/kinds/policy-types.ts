@@ -24,33 +24,33 @@ export interface Subject {
 
 type Rbac = 'rbac.authorization.k8s.io/v1';
 
-export interface Role extends Typed<Rbac, 'Role'> {
+export type Role = Typed<Rbac, 'Role'> & {
   rules?: PolicyRule[] | null;
-}
+};
 
-export interface ClusterRole extends Typed<Rbac, 'ClusterRole'> {
+export type ClusterRole = Typed<Rbac, 'ClusterRole'> & {
   rules?: PolicyRule[] | null;
   aggregationRule?: { clusterRoleSelectors?: LabelSelector[] };
-}
+};
 
-export interface RoleBinding extends Typed<Rbac, 'RoleBinding'> {
+export type RoleBinding = Typed<Rbac, 'RoleBinding'> & {
   roleRef: RoleRef;
   subjects?: Subject[];
-}
+};
 
-export interface ClusterRoleBinding extends Typed<Rbac, 'ClusterRoleBinding'> {
+export type ClusterRoleBinding = Typed<Rbac, 'ClusterRoleBinding'> & {
   roleRef: RoleRef;
   subjects?: Subject[];
-}
+};
 
-export interface NetworkPolicy extends Typed<'networking.k8s.io/v1', 'NetworkPolicy'> {
+export type NetworkPolicy = Typed<'networking.k8s.io/v1', 'NetworkPolicy'> & {
   spec?: {
     podSelector?: LabelSelector;
     policyTypes?: ('Ingress' | 'Egress')[];
     ingress?: { from?: NetworkPolicyPeer[]; ports?: NetworkPolicyPort[] }[];
     egress?: { to?: NetworkPolicyPeer[]; ports?: NetworkPolicyPort[] }[];
   };
-}
+};
 
 export interface NetworkPolicyPeer {
   podSelector?: LabelSelector;
@@ -64,7 +64,7 @@ export interface NetworkPolicyPort {
   protocol?: string;
 }
 
-export interface Ingress extends Typed<'networking.k8s.io/v1', 'Ingress'> {
+export type Ingress = Typed<'networking.k8s.io/v1', 'Ingress'> & {
   spec?: {
     ingressClassName?: string;
     defaultBackend?: IngressBackend;
@@ -75,16 +75,16 @@ export interface Ingress extends Typed<'networking.k8s.io/v1', 'Ingress'> {
     tls?: { hosts?: string[]; secretName?: string }[];
   };
   status?: { loadBalancer?: LoadBalancerStatus };
-}
+};
 
 export interface IngressBackend {
   service?: { name: string; port?: { name?: string; number?: number } };
   resource?: { apiGroup?: string; kind: string; name: string };
 }
 
-export interface IngressClass extends Typed<'networking.k8s.io/v1', 'IngressClass'> {
+export type IngressClass = Typed<'networking.k8s.io/v1', 'IngressClass'> & {
   spec?: { controller?: string; parameters?: Open };
-}
+};
 
 type Admission = 'admissionregistration.k8s.io/v1';
 
@@ -95,7 +95,7 @@ export interface WebhookClientConfig {
   url?: string;
 }
 
-export interface Webhook extends Open {
+export interface Webhook {
   name: string;
   admissionReviewVersions: string[];
   clientConfig: WebhookClientConfig;
@@ -115,16 +115,16 @@ export interface Webhook extends Open {
   timeoutSeconds?: number;
 }
 
-export interface ValidatingWebhookConfiguration extends Typed<Admission, 'ValidatingWebhookConfiguration'> {
+export type ValidatingWebhookConfiguration = Typed<Admission, 'ValidatingWebhookConfiguration'> & {
   webhooks?: Webhook[];
-}
+};
 
-export interface MutatingWebhookConfiguration extends Typed<Admission, 'MutatingWebhookConfiguration'> {
+export type MutatingWebhookConfiguration = Typed<Admission, 'MutatingWebhookConfiguration'> & {
   webhooks?: (Webhook & { reinvocationPolicy?: 'Never' | 'IfNeeded' })[];
-}
+};
 
-export interface ValidatingAdmissionPolicy extends Typed<Admission, 'ValidatingAdmissionPolicy'> {
-  spec?: Open & {
+export type ValidatingAdmissionPolicy = Typed<Admission, 'ValidatingAdmissionPolicy'> & {
+  spec?: {
     failurePolicy?: 'Fail' | 'Ignore';
     matchConstraints?: Open;
     matchConditions?: { name: string; expression: string }[];
@@ -133,14 +133,14 @@ export interface ValidatingAdmissionPolicy extends Typed<Admission, 'ValidatingA
     variables?: { name: string; expression: string }[];
     auditAnnotations?: { key: string; valueExpression: string }[];
   };
-  status?: Open & { observedGeneration?: number; conditions?: LooseCondition[]; typeChecking?: Open };
-}
+  status?: { observedGeneration?: number; conditions?: LooseCondition[]; typeChecking?: Open };
+};
 
-export interface ValidatingAdmissionPolicyBinding extends Typed<Admission, 'ValidatingAdmissionPolicyBinding'> {
-  spec?: Open & {
+export type ValidatingAdmissionPolicyBinding = Typed<Admission, 'ValidatingAdmissionPolicyBinding'> & {
+  spec?: {
     policyName?: string;
     validationActions?: ('Deny' | 'Warn' | 'Audit')[];
     paramRef?: Open;
     matchResources?: Open;
   };
-}
+};

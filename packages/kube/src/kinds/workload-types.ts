@@ -1,14 +1,14 @@
 import type { ObjectMeta } from '../object.ts';
-import type { PersistentVolumeClaimSpec } from './core-types.ts';
+import type { PersistentVolumeClaim } from './core-types.ts';
 import type { IntOrString, LabelSelector, LooseCondition, Open, Quantity, Typed } from './meta-types.ts';
 import type { PodTemplateSpec } from './pod-types.ts';
 
-export interface Deployment extends Typed<'apps/v1', 'Deployment'> {
+export type Deployment = Typed<'apps/v1', 'Deployment'> & {
   spec?: DeploymentSpec;
   status?: DeploymentStatus;
-}
+};
 
-export interface DeploymentSpec extends Open {
+export interface DeploymentSpec {
   replicas?: number;
   selector: LabelSelector;
   template: PodTemplateSpec;
@@ -22,7 +22,7 @@ export interface DeploymentSpec extends Open {
   paused?: boolean;
 }
 
-export interface DeploymentStatus extends Open {
+export interface DeploymentStatus {
   observedGeneration?: number;
   replicas?: number;
   updatedReplicas?: number;
@@ -30,16 +30,17 @@ export interface DeploymentStatus extends Open {
   availableReplicas?: number;
   unavailableReplicas?: number;
   conditions?: LooseCondition[];
+  terminatingReplicas?: number;
   collisionCount?: number;
 }
 
-export interface StatefulSet extends Typed<'apps/v1', 'StatefulSet'> {
-  spec?: Open & {
+export type StatefulSet = Typed<'apps/v1', 'StatefulSet'> & {
+  spec?: {
     replicas?: number;
     selector: LabelSelector;
     template: PodTemplateSpec;
     serviceName?: string;
-    volumeClaimTemplates?: { metadata?: ObjectMeta; spec?: PersistentVolumeClaimSpec }[];
+    volumeClaimTemplates?: Partial<PersistentVolumeClaim>[];
     podManagementPolicy?: 'OrderedReady' | 'Parallel';
     updateStrategy?: {
       type?: 'RollingUpdate' | 'OnDelete';
@@ -50,7 +51,7 @@ export interface StatefulSet extends Typed<'apps/v1', 'StatefulSet'> {
     persistentVolumeClaimRetentionPolicy?: { whenDeleted?: string; whenScaled?: string };
     ordinals?: { start?: number };
   };
-  status?: Open & {
+  status?: {
     observedGeneration?: number;
     replicas?: number;
     readyReplicas?: number;
@@ -59,12 +60,13 @@ export interface StatefulSet extends Typed<'apps/v1', 'StatefulSet'> {
     updatedReplicas?: number;
     currentRevision?: string;
     updateRevision?: string;
+    collisionCount?: number;
     conditions?: LooseCondition[];
   };
-}
+};
 
-export interface DaemonSet extends Typed<'apps/v1', 'DaemonSet'> {
-  spec?: Open & {
+export type DaemonSet = Typed<'apps/v1', 'DaemonSet'> & {
+  spec?: {
     selector: LabelSelector;
     template: PodTemplateSpec;
     updateStrategy?: {
@@ -74,7 +76,7 @@ export interface DaemonSet extends Typed<'apps/v1', 'DaemonSet'> {
     minReadySeconds?: number;
     revisionHistoryLimit?: number;
   };
-  status?: Open & {
+  status?: {
     observedGeneration?: number;
     desiredNumberScheduled?: number;
     currentNumberScheduled?: number;
@@ -83,46 +85,56 @@ export interface DaemonSet extends Typed<'apps/v1', 'DaemonSet'> {
     numberAvailable?: number;
     numberUnavailable?: number;
     numberMisscheduled?: number;
+    collisionCount?: number;
     conditions?: LooseCondition[];
   };
-}
+};
 
-export interface ReplicaSet extends Typed<'apps/v1', 'ReplicaSet'> {
-  spec?: Open & { replicas?: number; selector: LabelSelector; template?: PodTemplateSpec; minReadySeconds?: number };
-  status?: Open & {
+export type ReplicaSet = Typed<'apps/v1', 'ReplicaSet'> & {
+  spec?: { replicas?: number; selector: LabelSelector; template?: PodTemplateSpec; minReadySeconds?: number };
+  status?: {
     observedGeneration?: number;
     replicas?: number;
     readyReplicas?: number;
     availableReplicas?: number;
     fullyLabeledReplicas?: number;
+    terminatingReplicas?: number;
     conditions?: LooseCondition[];
   };
-}
+};
 
-export interface ControllerRevision extends Typed<'apps/v1', 'ControllerRevision'> {
+export type ControllerRevision = Typed<'apps/v1', 'ControllerRevision'> & {
   revision: number;
   data?: unknown;
-}
+};
 
-export interface Job extends Typed<'batch/v1', 'Job'> {
+export type Job = Typed<'batch/v1', 'Job'> & {
   spec?: JobSpec;
-  status?: Open & {
+  status?: {
     active?: number;
     ready?: number;
     succeeded?: number;
     failed?: number;
     startTime?: string;
     completionTime?: string;
+    completedIndexes?: string;
+    failedIndexes?: string;
+    terminating?: number;
+    uncountedTerminatedPods?: Open;
     conditions?: LooseCondition[];
   };
-}
+};
 
-export interface JobSpec extends Open {
+export interface JobSpec {
   template: PodTemplateSpec;
   parallelism?: number;
   completions?: number;
   completionMode?: 'NonIndexed' | 'Indexed';
   backoffLimit?: number;
+  backoffLimitPerIndex?: number;
+  maxFailedIndexes?: number;
+  successPolicy?: Open;
+  managedBy?: string;
   activeDeadlineSeconds?: number;
   ttlSecondsAfterFinished?: number;
   suspend?: boolean;
@@ -132,8 +144,8 @@ export interface JobSpec extends Open {
   podReplacementPolicy?: string;
 }
 
-export interface CronJob extends Typed<'batch/v1', 'CronJob'> {
-  spec?: Open & {
+export type CronJob = Typed<'batch/v1', 'CronJob'> & {
+  spec?: {
     schedule: string;
     timeZone?: string;
     jobTemplate: { metadata?: ObjectMeta; spec?: JobSpec };
@@ -143,45 +155,51 @@ export interface CronJob extends Typed<'batch/v1', 'CronJob'> {
     successfulJobsHistoryLimit?: number;
     failedJobsHistoryLimit?: number;
   };
-  status?: Open & { active?: Open[]; lastScheduleTime?: string; lastSuccessfulTime?: string };
-}
+  status?: { active?: Open[]; lastScheduleTime?: string; lastSuccessfulTime?: string };
+};
 
-export interface HorizontalPodAutoscaler extends Typed<'autoscaling/v2', 'HorizontalPodAutoscaler'> {
-  spec?: Open & {
+export type HorizontalPodAutoscaler = Typed<'autoscaling/v2', 'HorizontalPodAutoscaler'> & {
+  spec?: {
     scaleTargetRef: { apiVersion?: string; kind: string; name: string };
     minReplicas?: number;
     maxReplicas: number;
-    metrics?: (Open & {
+    metrics?: {
       type: string;
+      containerResource?: Open;
+      external?: Open;
+      object?: Open;
+      pods?: Open;
       resource?: {
         name: string;
         target: { type: string; averageUtilization?: number; averageValue?: Quantity; value?: Quantity };
       };
-    })[];
+    }[];
     behavior?: Open;
   };
-  status?: Open & {
+  status?: {
     currentReplicas?: number;
     desiredReplicas?: number;
     lastScaleTime?: string;
+    currentMetrics?: Open[];
     observedGeneration?: number;
     conditions?: LooseCondition[];
   };
-}
+};
 
-export interface PodDisruptionBudget extends Typed<'policy/v1', 'PodDisruptionBudget'> {
+export type PodDisruptionBudget = Typed<'policy/v1', 'PodDisruptionBudget'> & {
   spec?: {
     minAvailable?: IntOrString;
     maxUnavailable?: IntOrString;
     selector?: LabelSelector;
     unhealthyPodEvictionPolicy?: string;
   };
-  status?: Open & {
+  status?: {
     currentHealthy?: number;
     desiredHealthy?: number;
     disruptionsAllowed?: number;
+    disruptedPods?: Record<string, string>;
     expectedPods?: number;
     observedGeneration?: number;
     conditions?: LooseCondition[];
   };
-}
+};
