@@ -31,6 +31,8 @@ export interface ApiServerSettings {
   serviceAccountAdmission: boolean;
   /** Call webhooks at the endpoints of their Service: nobody here gives cluster addresses a meaning. */
   endpointRouting: boolean;
+  /** Default 10.96.0.0/16. */
+  serviceAddresses?: string;
   /** Appended, so that they win over what is set here. */
   extra: readonly string[];
 }
@@ -41,6 +43,7 @@ export function apiServerArguments({
   dir,
   serviceAccountAdmission,
   endpointRouting,
+  serviceAddresses = serviceAddressRange,
   extra,
 }: ApiServerSettings): string[] {
   return [
@@ -57,7 +60,7 @@ export function apiServerArguments({
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-key-file=${dir}/service-account.pub`,
     `--service-account-signing-key-file=${dir}/service-account.key`,
-    `--service-cluster-ip-range=${serviceAddressRange}`,
+    `--service-cluster-ip-range=${serviceAddresses}`,
     '--authorization-mode=RBAC',
     '--allow-privileged=true',
     // Without a controller that creates the default ServiceAccounts, this plugin would refuse every pod.

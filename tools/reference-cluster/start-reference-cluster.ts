@@ -174,6 +174,7 @@ async function startOnFreePorts(
         dir,
         serviceAccountAdmission: options.serviceAccountAdmission ?? network !== undefined,
         endpointRouting: network !== undefined,
+        serviceAddresses: network?.serviceAddresses,
         extra: options.apiServerArgs ?? [],
       }),
     );

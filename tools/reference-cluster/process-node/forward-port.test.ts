@@ -30,6 +30,22 @@ describe('a forwarded port', () => {
     echo.close();
   });
 
+  it('asks for every connection where it leads, and ends it where nobody is', async () => {
+    const from = { host: '127.0.0.1', port: await freePort() };
+    let asked = 0;
+    await using _forwarding = await forwardPort(from, () => {
+      asked += 1;
+      return undefined;
+    });
+    for (const count of [1, 2]) {
+      await once(
+        connect(from).on('error', () => {}),
+        'close',
+      );
+      expect(asked).toBe(count);
+    }
+  });
+
   it('ends a connection whose target is not there', async () => {
     const from = { host: '127.0.0.1', port: await freePort() };
     await using _forwarding = await forwardPort(from, { host: '127.0.0.1', port: await freePort() });

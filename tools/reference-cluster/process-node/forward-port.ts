@@ -5,11 +5,13 @@ export interface Address {
   port: number;
 }
 
-/** Hands every connection on `from` to `to`, byte by byte. */
-export async function forwardPort(from: Address, to: Address): Promise<AsyncDisposable> {
+/** Hands every connection on `from` to `to`, byte by byte. `to` may be decided anew for each; nobody there ends it. */
+export async function forwardPort(from: Address, to: Address | (() => Address | undefined)): Promise<AsyncDisposable> {
   const open = new Set<{ destroy(): void }>();
   const server = createServer((incoming) => {
-    const outgoing = connect(to);
+    const target = typeof to === 'function' ? to() : to;
+    if (!target) return void incoming.destroy();
+    const outgoing = connect(target);
     for (const [socket, other] of [
       [incoming, outgoing],
       [outgoing, incoming],

@@ -10,12 +10,15 @@ export interface PodNetwork {
   readonly bridge: string;
   /** Of the machine, as pods see it: the API server is there on port 443. */
   readonly hostAddress: string;
+  /** Services of the cluster have their addresses here. */
+  readonly serviceAddresses: string;
 }
 
 export const podNetwork = (index: number): PodNetwork => ({
   index,
   bridge: `slipway${index}`,
   hostAddress: `198.18.${index}.1`,
+  serviceAddresses: `198.19.${index}.0/24`,
 });
 
 /** The address of the pod with this number, counted from 0. They are used again after 250 pods. */

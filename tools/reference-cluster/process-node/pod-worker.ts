@@ -22,6 +22,8 @@ export interface PodWorkerOptions {
   /** Folder of everything of this pod. */
   folder: string;
   claimsFolder: string;
+  /** The file pods have as `/etc/hosts`. */
+  hostsFile: string;
   images: ImageTable;
   backOff: BackOffLimits;
   environment: BaseEnvironment;
@@ -224,7 +226,7 @@ export class PodWorker {
   }
 
   async #prepare(container: Container, attempt: number): Promise<ContainerProcessOptions> {
-    const { images, network, environment, folder } = this.#options;
+    const { images, network, environment, folder, hostsFile } = this.#options;
     const image = images[container.image];
     if (!image) throw new UnknownImage(container.image);
     const place = { podAddress: this.#address, hostAddress: network.hostAddress };
@@ -244,7 +246,7 @@ export class PodWorker {
       command,
       workingDir: container.workingDir ?? '/',
       env,
-      mounts: [...files, ...this.#volumes.mountsOf(container)],
+      mounts: [{ source: hostsFile, target: '/etc/hosts' }, ...files, ...this.#volumes.mountsOf(container)],
       logFile: `${folder}_${container.name}_${attempt}.log`,
     };
   }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AdminClient } from '../admin-client.ts';
 import { follow } from '../follow.ts';
@@ -13,6 +13,7 @@ import { forwardPort } from './forward-port.ts';
 import type { ImageTable } from './images.ts';
 import { podAddress, podNetwork } from './pod-network.ts';
 import { PodWorker } from './pod-worker.ts';
+import { serveServices } from './service-proxy.ts';
 import type { RunnablePod } from './running-pod.ts';
 
 /** What the node is told, as one argument of its process. */
@@ -39,7 +40,9 @@ export async function startProcessNode(
   const network = podNetwork(settings.networkIndex);
   const folder = join(dir, 'pods');
   const claimsFolder = join(dir, 'claims');
+  const hostsFile = join(dir, 'hosts');
   await mkdir(folder, { recursive: true, mode: 0o755 });
+  await writeFile(hostsFile, '127.0.0.1 localhost\n');
   const node = processNode(network.hostAddress);
   const guard = startOrphanGuard(folder);
   const forwarding = await forwardPort(
@@ -74,6 +77,7 @@ export async function startProcessNode(
       address: podAddress(network, addresses++),
       folder: join(folder, `${metadata.namespace}_${metadata.name}_${metadata.uid}`),
       claimsFolder,
+      hostsFile,
       images,
       backOff,
       environment: {
@@ -105,6 +109,7 @@ export async function startProcessNode(
     follow('/api/v1/secrets', syncVolumes, { ...options, onDeleted: syncVolumes }),
     follow('/api/v1/configmaps', syncVolumes, { ...options, onDeleted: syncVolumes }),
     simulateVolumes(options),
+    serveServices({ ...options, network, hostsFile }),
   ];
   return {
     async [Symbol.asyncDispose]() {
