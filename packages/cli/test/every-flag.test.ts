@@ -146,6 +146,12 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     expect((await at(...argv)).out).toContain('ConfigMap there/a');
   },
   'plan --exit-code': async () => expect((await on('plan', '--exit-code')).code).toBe(1),
+  'check --kubeconfig': async () => expect((await on('check')).out).toMatch(/^ok +server: Kubernetes v1\./),
+  'check --context': async () => expect((await on('check', '--context', 'moon')).code).toBe(3),
+  'check --output': async () =>
+    expect(JSON.parse((await on('check', '-o', 'json')).out)).toContainEqual(
+      expect.objectContaining({ verdict: 'ok', subject: 'server' }),
+    ),
   'install --kubeconfig': async () => expect((await on('install', '--timeout', '1ms', '--no-wait')).code).toBe(0),
   'install --context': async () => expect((await on('install', '--context', 'moon')).code).toBe(3),
   'install --namespace': async () => expect(await print('--namespace', 'here')).toContain('namespace: here\n'),

@@ -20,6 +20,7 @@ const commands = [
   'run',
   'status',
   'plan',
+  'check',
   'install',
   'uninstall',
   'crds',

@@ -2,18 +2,11 @@ import { yamlText } from '@slipway/kube';
 
 import { NoConnection } from '../connect-command.ts';
 import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
+import { textOutputFlag } from '../text-output.ts';
 
 const versionFlags = {
   client: { type: 'boolean', summary: 'only of this command; asks no server', perCall: true },
-  output: {
-    type: 'string',
-    short: 'o',
-    value: 'format',
-    summary: 'output format',
-    choices: ['text', 'json', 'yaml'],
-    default: 'text',
-    perCall: true,
-  },
+  output: textOutputFlag,
 } as const;
 
 /** `slipway version`: of this command and of the server. Without a kubeconfig there is no server to ask. */
