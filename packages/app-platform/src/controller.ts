@@ -63,7 +63,7 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
       attempt += 1;
       if (!(await reconcileInstall(platform, attempt))) return requeueAfter(retryAfterMs);
       const credentials = await setEnvAndCreateSecrets(platform);
-      const heads = (options.heads ?? remoteHeads)({ url: settings.repoUrl, credentials });
+      const heads = (options.heads ?? headsWithin(settings))({ url: settings.repoUrl, credentials });
       const started = new AplOperator(new GitRepository(platform.repository(credentials), heads));
       await started.start(platform);
       operator = started;
@@ -100,6 +100,11 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
     },
   });
   return { ...declared, poll: () => operator && wake.push(key(phases.poll)) };
+}
+
+/** A server that does not answer is waited for as long as git would wait. */
+function headsWithin({ gitTimeoutMs }: PlatformSettings): (remote: GitRemote) => RemoteHeads {
+  return (remote) => remoteHeads(remote, { timeoutMs: gitTimeoutMs });
 }
 
 /** A loop never ends: what failed is logged, and the next round comes all the same. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock, type Clock } from '@slipway/kube';
@@ -9,6 +9,8 @@ import { WorkingCopy } from '../src/git/working-copy.ts';
 
 /** The password every test server asks for; it must turn up nowhere but in headers. */
 export const canary = 'canary-p4ss:w/rd';
+/** Part of every secret that tests write into values. */
+export const clearSecret = 'hush-hush';
 export const credentials = { username: 'otomi-admin', password: canary };
 
 /** A Git server with an empty repository and a folder for everything a test writes. */
@@ -17,6 +19,8 @@ export interface GitWorld extends AsyncDisposable {
   readonly server: GitServer;
   /** A checkout of its own. */
   copy(name: string, run?: GitRunner): WorkingCopy;
+  /** What the server refused because a secret was in it; empty when nothing was. */
+  refusedPushes(): Promise<string>;
   /** Somebody commits files (`undefined` removes one) and pushes them. Gives the commit. */
   push(files: Readonly<Record<string, string | undefined>>, message: string): Promise<string>;
 }
@@ -34,6 +38,7 @@ export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWor
     credentials,
     ...(onPush ? { onPush } : {}),
   });
+  await guardPushes(server.repository);
   const copy = (name: string, run?: GitRunner): WorkingCopy =>
     new WorkingCopy({
       directory: join(folder, name),
@@ -64,11 +69,36 @@ export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWor
         }
       }
     },
+    async refusedPushes() {
+      return await readFile(join(server.repository, refusals), 'utf8').catch(() => '');
+    },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const refusals = 'refused-pushes';
+
+/** A hook that looks at every commit of every push: what holds a secret in clear, or a decrypted file, is refused and written down. */
+async function guardPushes(repository: string): Promise<void> {
+  const hook = join(repository, 'hooks', 'pre-receive');
+  await mkdir(dirname(hook), { recursive: true });
+  await writeFile(
+    hook,
+    `#!/bin/sh
+while read old new ref; do
+  case "$new" in *[!0]*) ;; *) continue ;; esac
+  if git log -p --format=%B "$new" --not --all | grep -n -F -e '${canary}' -e '${clearSecret}' >>${refusals} ||
+    git log --name-only --format= "$new" --not --all | grep -n -e '[.]dec$' >>${refusals}; then
+    echo 'a secret in clear' >&2
+    exit 1
+  fi
+done
+`,
+  );
+  await chmod(hook, 0o755);
 }
 
 export async function writeFiles(

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Event, type Transport } from '@slipway/kube';
+import { onReference, skipped, type TestManager } from '@slipway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { basicAuthorization } from '../src/git/credentials.ts';
+import { names } from '../src/names.ts';
+import { readConfigMap } from '../src/state/records.ts';
+import { faultyProxy, type FaultyProxy, type GitFault } from './faulty-proxy.ts';
+import { canary, credentials } from './git-kit.ts';
+import { isApplied } from './life.ts';
+import { places, platformWorld, type PlatformWorld } from './platform-kit.ts';
+
+const limit = 120_000;
+const full = process.env['SLIPWAY_SWEEP'] === 'full';
+const faults: [fault: GitFault, code: string][] = [
+  ['down', 'Unreachable'],
+  [401, 'Unauthorized'],
+  ['corrupt', 'Failed'],
+];
+if (full) faults.push(['silent', 'Unreachable'], [403, 'Unauthorized'], [500, 'Failed']);
+skipped(!full, 'some faults of the Git and API servers: npm run test:sweep has them all');
+const embeddedOnly = skipped(onReference, 'on the real API server: faults of the Git server, which need virtual time');
+
+describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
+  let world: PlatformWorld;
+  let proxy: FaultyProxy;
+  let running: TestManager;
+  /** While this holds, the API server answers nothing. */
+  let apiDown = false;
+  /** Counts down with every write; at zero the API server is gone, not so long that the lease is lost with it. */
+  let writesLeft = Number.POSITIVE_INFINITY;
+  const children: { readonly args: string; readonly environment: string }[] = [];
+
+  const spy = (message: unknown): void => {
+    const { process: child } = message as { process: { pid?: number } };
+    setImmediate(() => {
+      try {
+        const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8').replaceAll('\0', ' ');
+        children.push({ args: read('cmdline'), environment: read('environ') });
+      } catch {
+        // It is over already.
+      }
+    });
+  };
+
+  const goAway = (): void => {
+    apiDown = true;
+    world.cluster.clock.schedule(4_000, () => (apiDown = false));
+  };
+  const failing = (inner: Transport): Transport => ({
+    async send(request, signal) {
+      if (request.method !== 'GET' && !request.path.includes('/leases')) {
+        writesLeft -= 1;
+        if (writesLeft === 0) goAway();
+      }
+      if (apiDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      return await inner.send(request, signal);
+    },
+    open: (request, handler) => inner.open(request, handler),
+    close: () => inner.close(),
+  });
+
+  beforeAll(async () => {
+    subscribe('child_process', spy);
+    world = await platformWorld({ env: { GIT_OP_TIMEOUT_MS: '4000' } });
+    proxy = await faultyProxy(world.git.server.url);
+    const settings = { ...world.settings, repoUrl: proxy.url };
+    running = await world.cluster.run([world.controller({ settings })], {
+      cluster: { transport: failing(world.cluster.transport()) },
+    });
+    await world.applied();
+  }, limit);
+  afterAll(async () => {
+    unsubscribe('child_process', spy);
+    await world[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  let replicas = 1;
+  const change = async (): Promise<string> => {
+    replicas += 1;
+    const text = `kind: AplApp\nmetadata:\n    name: console\n    labels: {}\nspec:\n    enabled: true\n    replicas: ${(replicas % 9) + 1}\n`;
+    return await world.git.push({ 'env/apps/console.yaml': text }, 'a change');
+  };
+
+  test.each(faults)(
+    'Git server %s: polls fail and say so, the cluster stays, and the change is applied when it is back',
+    { timeout: limit },
+    async (fault, code) => {
+      const before = await readConfigMap(world.cluster.client, places.apply);
+      const commit = await change();
+      const logged = running.logs.length;
+      proxy.fault = fault;
+      await world.cluster.advance(60_000);
+      const failures = running.logs.slice(logged).filter(({ message }) => message === 'Error during git polling cycle');
+      expect(failures.length).toBeGreaterThan(0);
+      const { cause } = (failures[0]!.fields as { error: Error }).error;
+      expect(cause).toMatchObject({ name: 'GitError', code });
+      expect((await readConfigMap(world.cluster.client, places.apply))['commitHash']).toBe(before['commitHash']);
+      proxy.fault = undefined;
+      expect(await world.applied(commit)).toMatchObject({ status: 'succeeded' });
+    },
+  );
+
+  test.skipIf(!full)(
+    'Git server down for a whole reconcile: 20 retries, then failed with the reason, then well again',
+    { timeout: limit },
+    async () => {
+      proxy.fault = 'down';
+      const state = await world.cluster.eventually('the reconcile failed', async () => {
+        const now = await readConfigMap(world.cluster.client, places.apply);
+        return now['status'] === 'failed' ? now : undefined;
+      });
+      expect(state).toMatchObject({ trigger: 'reconcile' });
+      expect(state['errorMessage']).toContain('git ls-remote failed');
+      proxy.fault = undefined;
+      expect(await world.applied(await change())).toMatchObject({ status: 'succeeded' });
+    },
+  );
+
+  test.each(full ? [2, 4, 7] : [4])(
+    'API server gone for 4 s at write %i of an apply: the platform ends applied',
+    { timeout: limit },
+    async (write) => {
+      writesLeft = write;
+      const commit = await change();
+      await world.cluster.eventually('the commit, or one after it, is applied', async () => {
+        const { status: deployed } = await readConfigMap(world.cluster.client, places.deployment);
+        return writesLeft < 0 && !apiDown && deployed === 'deployed' && (await isApplied(world, commit));
+      });
+      writesLeft = Number.POSITIVE_INFINITY;
+    },
+  );
+
+  test(
+    'canary secrets are in no log, event, record, argument, git configuration or environment but that of calls to the server',
+    { timeout: limit },
+    async () => {
+      const secrets = [canary, encodeURIComponent(canary), basicAuthorization(credentials).slice('Basic '.length)];
+      const events: unknown[] = [];
+      for await (const event of world.cluster.client.list(Event)) events.push(event);
+      const records = await Promise.all(
+        Object.values(places).map((place) => readConfigMap(world.cluster.client, place)),
+      );
+      const config = readFileSync(`${world.settings.envDir}/.git/config`, 'utf8');
+      const said = [running.logs.map(({ message, fields }) => [message, errorTexts(fields)]), events, records, config];
+      const args = children.map((child) => child.args);
+      expect(args.length).toBeGreaterThan(50);
+      for (const secret of secrets) {
+        expect(JSON.stringify(said)).not.toContain(secret);
+        expect(args.filter((text) => text.includes(secret))).toEqual([]);
+        const knowing = children.filter(({ environment }) => environment.includes(secret)).map((child) => child.args);
+        expect(knowing.filter((text) => !/git (.*-C \S+ )?(fetch|push|pull|ls-remote)\b/.test(text))).toEqual([]);
+      }
+      expect(await world.git.refusedPushes()).toBe('');
+      expect(names.gitCredentials).toBe('gitea-credentials');
+    },
+  );
+});
+
+/** What a logger would write of the errors in its fields. */
+function errorTexts(fields: unknown): string {
+  return JSON.stringify(fields, (_key, value: unknown) =>
+    value instanceof Error ? { message: value.message, stack: value.stack, cause: value.cause } : value,
+  );
+}
