@@ -2,58 +2,50 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Namespace, newObject, type KubeObject } from '@slipway/kube';
-import { testCluster, type TestCluster, type TestClusterOptions } from '@slipway/testing';
+import { ConfigMap, Namespace, newObject } from '@slipway/kube';
+import { testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
 
 import { ensureApplicationKind } from '../src/argo/application-definition.ts';
 import { Application, type ApplicationStatus } from '../src/argo/application.ts';
 import { GitError } from '../src/git/git-error.ts';
-import { nativeSyncController, type NativeSyncController } from '../src/sync/controller.ts';
+import { nativeSyncController } from '../src/sync/controller.ts';
 import type { SourceStore } from '../src/sync/source/git-sources.ts';
 import { writeFiles } from './git-kit.ts';
 
 export type Files = Readonly<Record<string, string | undefined>>;
 
-/** A repository without Git: each push is a folder of its own. */
-export interface FakeRepository extends AsyncDisposable {
+/** Repositories without Git: each push is a folder of its own. */
+export interface FakeRepositories extends AsyncDisposable {
   readonly store: SourceStore;
-  /** Replaces all files. Gives the commit. */
-  push(files: Files): Promise<string>;
-  /** The server does not answer. */
-  isDown: boolean;
+  /** Replaces all files of a repository. Gives the commit. */
+  push(url: string, files: Files): Promise<string>;
+  /** Repositories whose server does not answer. */
+  readonly down: Set<string>;
 }
 
-export async function fakeRepository(): Promise<FakeRepository> {
+export async function fakeRepositories(): Promise<FakeRepositories> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-sources-'));
-  let head = '';
-  const repository: FakeRepository = {
-    isDown: false,
+  const heads = new Map<string, string>();
+  const down = new Set<string>();
+  return {
+    down,
     store: {
       forget: () => undefined,
-      async resolve() {
-        if (repository.isDown) throw new GitError('Unreachable', 'the Git server does not answer');
-        return { commit: head, ref: 'HEAD' };
+      async resolve(url) {
+        if (down.has(url)) throw new GitError('Unreachable', 'the Git server does not answer');
+        return { commit: heads.get(url) ?? '', ref: 'HEAD' };
       },
       use: async (_url, { commit }, _credentials, _signal, work) => await work(join(folder, commit)),
     },
-    async push(files) {
-      head = createHash('sha1').update(JSON.stringify(files)).digest('hex');
-      await mkdir(join(folder, head), { recursive: true });
-      await writeFiles(join(folder, head), files);
-      return head;
+    async push(url, files) {
+      const commit = createHash('sha1').update(JSON.stringify(files)).digest('hex');
+      await mkdir(join(folder, commit), { recursive: true });
+      await writeFiles(join(folder, commit), files);
+      heads.set(url, commit);
+      return commit;
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
-  return repository;
-}
-
-export interface SyncWorld extends AsyncDisposable {
-  readonly cluster: TestCluster;
-  readonly repository: FakeRepository;
-  controller(): NativeSyncController;
-  status(name?: string): Promise<ApplicationStatus>;
-  /** Waits until the last operation is over and the Application says so. */
-  settled(commit?: string, name?: string): Promise<ApplicationStatus>;
 }
 
 export const syncSettings = {
@@ -63,74 +55,125 @@ export const syncSettings = {
   gitTimeoutMs: 60_000,
 };
 
-/** A cluster that knows Applications and has the namespaces tests use. */
+/** A cluster that knows Applications. */
 export async function syncCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const cluster = await testCluster({ ...options });
+  const cluster = await testCluster(options);
   let isDone = false;
   const ready = ensureApplicationKind({ ...cluster, signal: new AbortController().signal }).then(() => (isDone = true));
   await cluster.eventually('Applications are known', () => isDone);
   await ready;
-  for (const name of ['argocd', 'shop'])
-    if (!(await cluster.client.get(Namespace, { name })))
-      await cluster.client.create(newObject(Namespace, { metadata: { name } }));
+  await ensureNamespace(cluster, 'argocd');
   return cluster;
+}
+
+async function ensureNamespace({ client }: TestCluster, name: string): Promise<void> {
+  if (!(await client.get(Namespace, { name }))) await client.create(newObject(Namespace, { metadata: { name } }));
+}
+
+/** A cluster on which Applications are synchronized. */
+export interface SyncWorld extends AsyncDisposable {
+  readonly cluster: TestCluster;
+  readonly repositories: FakeRepositories;
+  readonly running: TestManager;
+  /** An Application, the repository it is about and the namespace it is for, all of one name. */
+  app(name: string): Promise<TestApplication>;
+}
+
+export interface TestApplication {
+  readonly name: string;
+  readonly url: string;
+  /** Replaces all files of the repository; the controller is told. */
+  push(files: Files): Promise<string>;
+  create(spec?: object, metadata?: object): Promise<void>;
+  patch(body: object): Promise<void>;
+  get(): Promise<Application | undefined>;
+  status(): Promise<ApplicationStatus>;
+  /** Waits until the status is what `check` asks for. */
+  until(what: string, check: (status: ApplicationStatus) => unknown): Promise<ApplicationStatus>;
+  /** Waits until an operation is over, about this commit if one is given. */
+  settled(commit?: string): Promise<ApplicationStatus>;
+  /** The value in a ConfigMap of the namespace. */
+  value(name: string): Promise<string | undefined>;
 }
 
 export async function syncWorld(options: TestClusterOptions = {}): Promise<SyncWorld> {
   const cluster = await syncCluster(options);
-  const repository = await fakeRepository();
-  const status = async (name = 'shop'): Promise<ApplicationStatus> =>
-    (await cluster.client.get(Application, { namespace: 'argocd', name }))?.status ?? {};
+  const repositories = await fakeRepositories();
+  const controller = nativeSyncController({ settings: syncSettings, sources: repositories.store });
+  const running = await cluster.run([controller]);
   return {
     cluster,
-    repository,
-    controller: () => nativeSyncController({ settings: syncSettings, sources: repository.store }),
-    status,
-    settled: async (commit, name) =>
-      await cluster.eventually('a synchronization is over', async () => {
-        const now = await status(name);
-        const { operationState: state, sync } = now;
-        if (state === undefined || state.phase === 'Running') return undefined;
-        if (commit !== undefined && (sync?.revision !== commit || state.syncResult.revision !== commit))
-          return undefined;
-        return now;
-      }),
+    repositories,
+    running,
+    async app(name) {
+      await ensureNamespace(cluster, name);
+      return testApplication(cluster, name, async (url, files) => {
+        const commit = await repositories.push(url, files);
+        controller.refresh();
+        return commit;
+      });
+    },
     async [Symbol.asyncDispose]() {
       await cluster[Symbol.asyncDispose]();
-      await repository[Symbol.asyncDispose]();
+      await repositories[Symbol.asyncDispose]();
     },
   };
 }
 
-export function application(spec: object = {}, metadata: object = {}): Application {
+function testApplication(
+  cluster: TestCluster,
+  name: string,
+  push: (url: string, files: Files) => Promise<string>,
+): TestApplication {
+  const { client } = cluster;
+  const url = repositoryUrl(name);
+  const key = { namespace: 'argocd', name };
+  const app: TestApplication = {
+    name,
+    url,
+    push: (files) => push(url, files),
+    create: async (spec = {}, metadata = {}) => void (await client.create(application(name, spec, metadata))),
+    patch: async (body) => void (await client.patch(Application, key, { type: 'merge', body: { ...body } })),
+    get: async () => await client.get(Application, key),
+    status: async () => (await client.get(Application, key))?.status ?? {},
+    until: async (what, check) =>
+      await cluster.eventually(`${name}: ${what}`, async () => {
+        const status = await app.status();
+        return check(status) ? status : undefined;
+      }),
+    settled: async (commit) =>
+      await app.until('a synchronization is over', ({ operationState: state, sync }) => {
+        if (state === undefined || state.phase === 'Running') return false;
+        return commit === undefined || (sync?.revision === commit && state.syncResult.revision === commit);
+      }),
+    value: async (configMap) => (await client.get(ConfigMap, { namespace: name, name: configMap }))?.data?.['value'],
+  };
+  return app;
+}
+
+export function repositoryUrl(name: string): string {
+  return `https://git.example.com/${name}.git`;
+}
+
+export function application(name: string, spec: object = {}, metadata: object = {}): Application {
   return newObject(Application, {
-    metadata: { namespace: 'argocd', name: 'shop', ...metadata },
+    metadata: { namespace: 'argocd', name, ...metadata },
     spec: {
       project: 'default',
-      destination: { server: 'https://kubernetes.default.svc', namespace: 'shop' },
-      source: { repoURL: 'https://git.example.com/shop.git', path: 'app', targetRevision: 'main' },
+      destination: { server: 'https://kubernetes.default.svc', namespace: name },
+      source: { repoURL: repositoryUrl(name), path: 'app', targetRevision: 'main' },
       syncPolicy: { automated: { prune: true, selfHeal: true } },
       ...spec,
     },
   });
 }
 
-export function configMap(name: string, data: string, annotations: Readonly<Record<string, string>> = {}): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name, annotations },
-    data: { value: data },
-  });
+export function configMap(name: string, value: string, annotations: Readonly<Record<string, string>> = {}): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, annotations }, data: { value } });
 }
 
-export function hookJob(name: string, annotations: Readonly<Record<string, string>>): string {
+export function hookJob(metadata: object): string {
   const container = { name: 'main', image: 'busybox' };
-  const job: KubeObject = {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: { name, annotations },
-    spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
-  };
-  return JSON.stringify(job);
+  const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+  return JSON.stringify({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { backoffLimit: 0, template } });
 }
