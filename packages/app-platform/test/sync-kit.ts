@@ -21,21 +21,31 @@ export interface FakeRepositories extends AsyncDisposable {
   push(url: string, files: Files): Promise<string>;
   /** Repositories whose server does not answer. */
   readonly down: Set<string>;
+  /** Resolves when no files are being read: virtual time must not run away from the disk. */
+  idle(): Promise<void>;
 }
 
 export async function fakeRepositories(): Promise<FakeRepositories> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-sources-'));
   const heads = new Map<string, string>();
   const down = new Set<string>();
+  const reading = new Set<Promise<unknown>>();
   return {
     down,
+    async idle() {
+      while (reading.size > 0) await Promise.allSettled(reading);
+    },
     store: {
       forget: () => undefined,
       async resolve(url) {
         if (down.has(url)) throw new GitError('Unreachable', 'the Git server does not answer');
         return { commit: heads.get(url) ?? '', ref: 'HEAD' };
       },
-      use: async (_url, { commit }, _credentials, _signal, work) => await work(join(folder, commit)),
+      async use(_url, { commit }, _credentials, _signal, work) {
+        const read = work(join(folder, commit));
+        reading.add(read);
+        return await read.finally(() => reading.delete(read));
+      },
     },
     async push(url, files) {
       const commit = createHash('sha1').update(JSON.stringify(files)).digest('hex');
@@ -107,11 +117,7 @@ export async function syncWorld(options: TestClusterOptions = {}): Promise<SyncW
     running,
     async app(name) {
       await ensureNamespace(cluster, name);
-      return testApplication(cluster, name, async (url, files) => {
-        const commit = await repositories.push(url, files);
-        controller.refresh();
-        return commit;
-      });
+      return testApplication(cluster, name, repositories, () => controller.refresh());
     },
     async [Symbol.asyncDispose]() {
       await cluster[Symbol.asyncDispose]();
@@ -123,7 +129,8 @@ export async function syncWorld(options: TestClusterOptions = {}): Promise<SyncW
 function testApplication(
   cluster: TestCluster,
   name: string,
-  push: (url: string, files: Files) => Promise<string>,
+  repositories: FakeRepositories,
+  refresh: () => void,
 ): TestApplication {
   const { client } = cluster;
   const url = repositoryUrl(name);
@@ -131,13 +138,18 @@ function testApplication(
   const app: TestApplication = {
     name,
     url,
-    push: (files) => push(url, files),
+    async push(files) {
+      const commit = await repositories.push(url, files);
+      refresh();
+      return commit;
+    },
     create: async (spec = {}, metadata = {}) => void (await client.create(application(name, spec, metadata))),
     patch: async (body) => void (await client.patch(Application, key, { type: 'merge', body: { ...body } })),
     get: async () => await client.get(Application, key),
     status: async () => (await client.get(Application, key))?.status ?? {},
     until: async (what, check) =>
       await cluster.eventually(`${name}: ${what}`, async () => {
+        await repositories.idle();
         const status = await app.status();
         return check(status) ? status : undefined;
       }),
@@ -146,7 +158,10 @@ function testApplication(
         if (state === undefined || state.phase === 'Running') return false;
         return commit === undefined || (sync?.revision === commit && state.syncResult.revision === commit);
       }),
-    value: async (configMap) => (await client.get(ConfigMap, { namespace: name, name: configMap }))?.data?.['value'],
+    async value(configMap) {
+      await repositories.idle();
+      return (await client.get(ConfigMap, { namespace: name, name: configMap }))?.data?.['value'];
+    },
   };
   return app;
 }

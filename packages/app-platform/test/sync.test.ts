@@ -122,11 +122,11 @@ describe('Applications without Argo CD', () => {
     await healed.create();
     await shown.create({ syncPolicy: { automated: { prune: true } } });
     const { client } = world.cluster;
-    for (const { name, settled } of [healed, shown]) {
-      await settled();
+    for (const app of [healed, shown]) {
+      await app.settled();
       await client.patch(
         ConfigMap,
-        { namespace: name, name: 'a' },
+        { namespace: app.name, name: 'a' },
         { type: 'merge', body: { data: { value: 'edited' } } },
       );
     }

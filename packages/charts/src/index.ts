@@ -54,6 +54,7 @@ export type { OpenCharts } from './helmfile/remote-charts.ts';
 export type { HelmfileRelease } from './helmfile/release.ts';
 export { destroyReleases, syncReleases } from './helmfile/sync.ts';
 export type { HelmfileWorkOptions, ReleaseOutcome } from './helmfile/work.ts';
+export { changeText } from './command/change-text.ts';
 export { diffManifests, type ObjectDifference } from './diff/manifest-diff.ts';
 export { buildDependencies, updateDependencies, type DependencyContext } from './repository/chart-dependencies.ts';
 export {

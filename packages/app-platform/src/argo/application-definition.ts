@@ -18,7 +18,7 @@ export const definitionName = 'applications.argoproj.io';
 
 /** The definition the reference platform ships. */
 const file = join(referencePlatform, 'charts', 'argocd', 'crds', 'application.yaml');
-const establishedWithinMs = 60_000;
+const withinMs = 60_000;
 const lookEveryMs = 500;
 
 interface Access {
@@ -29,26 +29,40 @@ interface Access {
 
 /** Makes sure the cluster knows Applications. Where Argo CD, or whoever else, has defined them, theirs stays. */
 export async function ensureApplicationKind(access: Access): Promise<void> {
+  if (await isServed(access)) return;
   const { client, signal } = access;
-  try {
-    await client.resolve(Application.apiVersion, Application.kind, { signal });
-    return;
-  } catch (error) {
-    if (!isUnknownKind(error)) throw error;
-  }
   for (const definition of parseManifests(await readFile(file, 'utf8'), { source: file })) {
     await client.create(definition, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
   }
   await untilEstablished(access, definitionName);
+  // Between "established" and "served" there is a moment.
+  await until(access, `the definition ${definitionName} was not served in time`, () => isServed(access));
 }
 
-/** Resolves when the server serves a definition. */
-export async function untilEstablished({ client, clock, signal }: Access, name: string): Promise<void> {
-  const end = clock.monotonic() + establishedWithinMs;
-  while (!isConditionTrue(await client.get(CustomResourceDefinition, { name }, { signal }), 'Established')) {
-    if (clock.monotonic() > end) throw new Error(`the definition ${name} was not established in time`);
+async function isServed({ client, signal }: Access): Promise<boolean> {
+  try {
+    await client.resolve(Application.apiVersion, Application.kind, { signal });
+    return true;
+  } catch (error) {
+    if (!isUnknownKind(error)) throw error;
+    return false;
+  }
+}
+
+/** Resolves when the server has accepted a definition. */
+export async function untilEstablished(access: Access, name: string): Promise<void> {
+  const { client, signal } = access;
+  await until(access, `the definition ${name} was not established in time`, async () =>
+    isConditionTrue(await client.get(CustomResourceDefinition, { name }, { signal }), 'Established'),
+  );
+}
+
+async function until({ clock, signal }: Access, failure: string, check: () => Promise<boolean>): Promise<void> {
+  const end = clock.monotonic() + withinMs;
+  while (!(await check())) {
+    if (clock.monotonic() > end) throw new Error(failure);
     await sleep(clock, lookEveryMs, signal);
   }
 }

@@ -5,8 +5,8 @@ import { loadValues } from '../values/load.ts';
 import { PlatformRoot } from '../values/platform-root.ts';
 import { referencePlatform } from '../values/reference-platform.ts';
 import { validateValues } from '../values/validate.ts';
-import { problemLine, ValuesError } from '../values/values-error.ts';
 import { directoryArgument } from './directory-argument.ts';
+import { reportProblems } from './report-problems.ts';
 
 /** `slipway platform validate`. */
 export const validateCommand = defineCommand({
@@ -35,9 +35,7 @@ export const validateCommand = defineCommand({
       terminal.out(`${values.files.length} files are valid\n`);
       return exitCodes.ok;
     } catch (error) {
-      if (!(error instanceof ValuesError) || error.problems.length === 0) throw error;
-      for (const problem of error.problems) terminal.err(`${problemLine(problem)}\n`);
-      return exitCodes.failed;
+      return reportProblems(terminal, error);
     }
   },
 });

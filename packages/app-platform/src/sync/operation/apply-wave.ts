@@ -30,8 +30,11 @@ export async function applyWave(
   });
   const versions = new Map(targets.map(({ key, object }) => [key, object.apiVersion]));
   for (const member of result.members) noteMember(member, versions, results);
-  const failed = result.members.find(({ action }) => action === 'failed');
+  const refused = result.members.filter(({ action }) => action === 'failed');
+  const failed = refused.find(({ retriable }) => !retriable);
   if (failed) return { state: 'failed', message: `${refText(failed.ref)}: ${failed.message ?? 'was refused'}` };
+  // The server was busy, or somebody else wrote at the same moment: the next pass finds out.
+  if (refused[0]) return { state: 'waiting', message: `${refText(refused[0].ref)}: ${refused[0].message ?? ''}` };
   const broken = isLast ? undefined : result.members.find(({ health }) => health?.status === 'Failed');
   if (broken) return { state: 'failed', message: `${refText(broken.ref)} ${broken.health!.message}` };
   return result.state === 'applied' ? done : { state: 'waiting', message: `waiting for ${waitingText(result)}` };

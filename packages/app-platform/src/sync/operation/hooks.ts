@@ -1,4 +1,4 @@
-import type { KubeObject } from '@slipway/kube';
+import { isConflict, isTransient, type KubeObject } from '@slipway/kube';
 import { healthOf, inParallel, keyOfRef, refText, withMembership } from '@slipway/manifests';
 
 import type { HookType, OperationPhase } from '../../argo/application.ts';
@@ -43,7 +43,8 @@ async function runHook(run: SyncRun, hook: Target): Promise<{ phase: OperationPh
     });
     return outcomeOf(made);
   } catch (error) {
-    context.signal.throwIfAborted();
+    // What passes by itself is no failure of the hook.
+    if (context.signal.aborted || isConflict(error) || isTransient(error)) throw error;
     return { phase: 'Failed', message: `was refused: ${(error as Error).message}` };
   }
 }
