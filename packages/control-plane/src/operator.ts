@@ -47,7 +47,12 @@ import { authorizationComponent } from './authorization/component.ts';
 import { componentController } from './component/define-component.ts';
 import { managedControlPlaneController } from './managed-control-plane/controller.ts';
 import { reasons } from './reasons.ts';
-import { landscaperPermissions, onboardingPermissions, orchestratorPermissions } from './permissions.ts';
+import {
+  landscaperPermissions,
+  oneClusterPermissions,
+  onboardingPermissions,
+  orchestratorPermissions,
+} from './permissions.ts';
 import { type ConnectTarget, Targets } from './target/target.ts';
 
 const providerFlag = 'provider';
@@ -157,7 +162,7 @@ export const controlPlaneOperator: OperatorDescription = {
     ManagedComponent,
   ],
   // Where no other clusters are named, those of the Landscaper service and of ControlPlanes are the onboarding cluster.
-  permissions: [...onboardingPermissions, ...landscaperPermissions, ...orchestratorPermissions],
+  permissions: oneClusterPermissions,
   permissionVariants: [
     {
       name: 'cluster',

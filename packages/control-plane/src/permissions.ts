@@ -39,14 +39,20 @@ export const onboardingPermissions: readonly PolicyRule[] = [
   core('secrets', 'get', 'create', 'patch', 'delete'),
 ];
 
+const deployments = external(LandscaperDeployment, 'get', 'list', 'create', 'patch', 'delete');
+
 /** On the cluster of the Landscaper service. */
-export const landscaperPermissions: readonly PolicyRule[] = [
-  external(LandscaperDeployment, 'get', 'list', 'create', 'patch', 'delete'),
-  core('namespaces', 'get', 'create', 'patch'),
-];
+export const landscaperPermissions: readonly PolicyRule[] = [deployments, core('namespaces', 'get', 'create')];
 
 /** On the cluster with ControlPlanes. */
 export const orchestratorPermissions: readonly PolicyRule[] = [
   external(ControlPlane, 'get', 'create', 'patch', 'delete'),
   external(ReleaseChannel, 'list'),
+];
+
+/** On the onboarding cluster where it is also the other two: the namespaces are there already. */
+export const oneClusterPermissions: readonly PolicyRule[] = [
+  ...onboardingPermissions,
+  deployments,
+  ...orchestratorPermissions,
 ];

@@ -1,17 +1,21 @@
+import { join } from 'node:path';
 import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
 import { type Client, createClient, type KubeObject, toCustomResourceDefinition, type Transport } from '@slipway/kube';
+import type { Controller } from '@slipway/runtime';
 import { testCluster, type TestCluster, type TestManager } from '@slipway/testing';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
 import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
+import { ReleaseChannel } from '../src/cloud-orchestrator/managed-components.ts';
 import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
 import { canary, serverUrl, targetSecret, warmTokens } from '../src/testing/index.ts';
-import { serveControlPlanes, serveLandscapers } from './real-subjects.ts';
+import { serveControlPlanes, serveLandscapers, serveSecondLandscapers } from './real-subjects.ts';
 
-export const key = { namespace: 'default', name: 'demo' };
+export const key = { namespace: 'team', name: 'demo' };
+export const team: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: key.namespace } };
 export const clientSecret = 'canary-client-secret-76543210';
 
 /** A control plane with one of everything. */
@@ -48,12 +52,24 @@ export function mcp(spec: object = everything, name = key.name): KubeObject {
 const login = {
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { namespace: 'default', name: 'login' },
+  metadata: { namespace: key.namespace, name: 'login' },
   stringData: { secret: clientSecret },
 } as KubeObject;
 
+/** Customers may choose the second architecture for their Landscaper. */
+const architectures = join(import.meta.dirname, 'architectures.yaml');
+
 /** Kinds of others on the onboarding cluster, where no core cluster is configured. */
-const foreignKinds = [LandscaperDeployment, LandscaperV2, ControlPlane];
+const foreignKinds = [LandscaperDeployment, LandscaperV2, ControlPlane, ReleaseChannel];
+
+/** What stands in the kubeconfig file of the core cluster. */
+export const coreKubeconfig = 'the core cluster';
+
+export interface Core {
+  /** A file with {@link coreKubeconfig}. */
+  readonly file: string;
+  readonly transport: Transport;
+}
 
 export interface LandscapeOptions {
   /** Of the embedded onboarding cluster. */
@@ -72,19 +88,19 @@ export class Landscape implements AsyncDisposable {
   readonly target: Client;
   /** Whether the operator gets through to the control plane. */
   reachable = true;
-  /** Every way to the control plane leads through it. */
-  throughTarget: (transport: Transport) => Transport = (transport) => transport;
+  /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
+  core: Core | undefined;
   readonly #embedded: EmbeddedCluster | undefined;
 
   static async open(options: LandscapeOptions = {}): Promise<Landscape> {
     const kinds = [...controlPlaneOperator.kinds, ...foreignKinds];
-    const cluster = await testCluster({ kinds, objects: [targetSecret, login], embedded: options.embedded });
+    const cluster = await testCluster({ kinds, objects: [team, targetSecret, login], embedded: options.embedded });
     try {
       const target = cluster.embedded ? await ownTarget(cluster, options.target) : undefined;
       if (!target) await cluster.install(OpenIDConnect);
       const landscape = new Landscape(cluster, target);
       await warmTokens({ ...cluster, client: landscape.target });
-      await cluster.run([serveLandscapers(), serveControlPlanes()]);
+      await cluster.run([serveLandscapers(), serveSecondLandscapers(), serveControlPlanes()]);
       return landscape;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -104,14 +120,19 @@ export class Landscape implements AsyncDisposable {
 
   readonly connect: ConnectTarget = async (kubeconfig) => {
     if (!this.reachable) throw new Error(`connect ECONNREFUSED ${serverUrl} with ${canary} of ${kubeconfig}`);
-    const transport = this.throughTarget(this.targetTransport());
+    const transport = kubeconfig === coreKubeconfig ? this.core!.transport : this.targetTransport();
     const client = createClient({ transport, fieldManager: 'control-plane', clock: this.cluster.clock });
     return { client, server: serverUrl, certificateAuthority: 'PEM' };
   };
 
-  controllers(flags: Readonly<Record<string, string>> = {}) {
-    const settings = { flags: { provider: 'existing', 'existing-secret': 'default/target', ...flags }, env: {} };
-    return controlPlaneControllers(settings, this.connect);
+  controllers(): readonly Controller[] {
+    const flags = {
+      provider: 'existing',
+      'existing-secret': 'default/target',
+      'architecture-config': architectures,
+      ...(this.core ? { 'laas-cluster': this.core.file, 'co-cluster': this.core.file } : {}),
+    };
+    return controlPlaneControllers({ flags, env: {} }, this.connect);
   }
 
   async run(transport: Transport = this.cluster.transport()): Promise<TestManager> {

@@ -15,7 +15,7 @@ import { catalogueOf } from '../src/cloud-orchestrator/catalogue.ts';
 import { cloudOrchestratorComponent } from '../src/cloud-orchestrator/component.ts';
 import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
 import { landscaperComponent } from '../src/landscaper/component.ts';
-import { LandscaperDeployment } from '../src/landscaper/kinds.ts';
+import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { type ContractSubject, targetSubject, type TargetSubjectParts } from '../src/testing/index.ts';
 import { dependenciesOf } from './plain-subject.ts';
 
@@ -145,6 +145,19 @@ export function serveLandscapers(): Controller {
       if (!found) return;
       const status = { phase: 'Succeeded', observedGeneration: found.metadata.generation };
       await client.patch(LandscaperDeployment, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+    },
+  });
+}
+
+export function serveSecondLandscapers(): Controller {
+  return controller({
+    name: 'second-laas',
+    for: LandscaperV2,
+    async reconcile({ client }, key) {
+      const found = await client.get(LandscaperV2, key);
+      if (!found) return;
+      const status = { phase: 'Ready', observedGeneration: found.metadata.generation };
+      await client.patch(LandscaperV2, key, { type: 'merge', body: { status } }, { subresource: 'status' });
     },
   });
 }

@@ -18,7 +18,7 @@ import { OpenIDConnect } from '../src/target/open-id-connect.ts';
 import { controlPlaneOperator } from '../src/operator.ts';
 import { tokenKubeconfig } from '../src/target/kubeconfig.ts';
 import { type Target, Targets } from '../src/target/target.ts';
-import { key, mcp } from './landscape.ts';
+import { key, mcp, team } from './landscape.ts';
 
 const people = ['ann', 'bob', 'eve'] as const;
 const named = (name: string) => ({ kind: 'ServiceAccount', name, namespace: 'default' });
@@ -86,7 +86,7 @@ async function tokenOf({ client }: Target, name: string): Promise<string> {
 test('on a separate API server people have exactly the rights they were given, with real tokens over TLS', async () => {
   const crds = [toCustomResourceDefinition(OpenIDConnect) as never];
   await using server = await startCluster({ port: 0, tls: true, authorization: 'RBAC', crds });
-  await using cluster = await testCluster({ kinds: controlPlaneOperator.kinds, time: 'machine' });
+  await using cluster = await testCluster({ kinds: controlPlaneOperator.kinds, objects: [team], time: 'machine' });
   await using targets = new Targets();
   const secret = { metadata: inDefault('target'), stringData: { kubeconfig: server.kubeconfig } };
   await cluster.client.create({ apiVersion: 'v1', kind: 'Secret', ...secret } as KubeObject);

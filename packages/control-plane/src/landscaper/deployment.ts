@@ -1,4 +1,4 @@
-import { Namespace, type ObjectKey, type ObjectOf, seconds } from '@slipway/kube';
+import { isAlreadyExists, Namespace, type ObjectKey, type ObjectOf, seconds } from '@slipway/kube';
 
 import { adminKubeconfigOf } from '../api-server/target-of.ts';
 import { applyOnce } from '../apply-once.ts';
@@ -28,11 +28,7 @@ export async function applyDeployment(
   const core = await onCore(context as never);
   const where = await findDeployment(context, core);
   const labels = backReferences(context.key);
-  await applyOnce(core, Namespace, {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: where.namespace!, labels },
-  });
+  await ensureNamespace(core, where.namespace!, labels);
   const { object, changed } = await applyOnce(core, LandscaperDeployment, {
     apiVersion: LandscaperDeployment.apiVersion,
     kind: LandscaperDeployment.kind,
@@ -51,6 +47,16 @@ export async function applyDeployment(
   }
   const readiness = { ready: false, reason: 'WaitingForLaaS', message: stateText(object as Deployment) } as const;
   return { status, readiness, requeueAfterMs: pollMs };
+}
+
+/** One that is there stays as it is: several control planes share it, and each would put its own name on it. */
+async function ensureNamespace(core: ComponentClient, name: string, labels: Record<string, string>): Promise<void> {
+  if ((await core.get(Namespace, { name })) !== undefined) return;
+  try {
+    await core.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
 }
 
 /** Takes it back, and waits until the service has let go. */
