@@ -85,6 +85,45 @@ test('deletion takes the components away in the order of their dependencies', as
   expect(removed.slice(4)).toEqual(['APIServer']);
 });
 
+test('deletion ends although a change before it had reached only some of the components', async () => {
+  await using cluster = await testCluster({ kinds });
+  const controllers = () => [managedControlPlaneController({ active: componentTypes }), ...plainComponents()];
+  const { client } = cluster;
+  const first = await cluster.run(controllers());
+  await client.create(mcp(everything));
+  await whenReady(cluster);
+  // The operator dies in the middle of the next change, and its ManagedControlPlane is deleted before it comes back.
+  await first.stop();
+  const labels = { 'openmcp.cloud/mcp-generation': '2' };
+  await client.patch(Authentication, key, { type: 'merge', body: { metadata: { labels } } });
+  await client.delete(ManagedControlPlane, key);
+  await cluster.run(controllers());
+  await cluster.eventually('it is gone', async () => !(await client.get(ManagedControlPlane, key)));
+});
+
+test.each([
+  ['the ManagedControlPlane is deleted', undefined],
+  ['the component leaves the spec', { disabledComponents: null, components: { landscaper: null } }],
+])('a component that is enabled again goes, although it had not heard of that before %s', async (_what, spec) => {
+  await using cluster = await testCluster({ kinds });
+  const controllers = () => [managedControlPlaneController({ active: componentTypes }), ...plainComponents()];
+  const { client } = cluster;
+  const change = (body: Record<string, unknown>) => client.patch(ManagedControlPlane, key, { type: 'merge', body });
+  const first = await cluster.run(controllers());
+  await client.create(mcp(everything));
+  await whenReady(cluster);
+  await change({ spec: { disabledComponents: ['Landscaper'] } });
+  await cluster.eventually(
+    'it is disabled',
+    async () => (await client.get(Landscaper, key))?.metadata.annotations?.['openmcp.cloud/operation'] === 'ignore',
+  );
+  await first.stop();
+  await change({ spec: spec ?? { disabledComponents: null } });
+  if (!spec) await client.delete(ManagedControlPlane, key);
+  await cluster.run(controllers());
+  await cluster.eventually('it is gone', async () => !(await client.get(Landscaper, key)));
+});
+
 test('a component that leaves the spec goes, and the others stay', async () => {
   await using cluster = await start();
   await cluster.client.create(mcp(everything));

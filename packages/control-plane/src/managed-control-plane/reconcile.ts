@@ -23,7 +23,7 @@ import { names, operations } from '../names.ts';
 import { aggregateConditions, type McpCondition } from './aggregate-conditions.ts';
 import { desiredComponents } from './desired-components.ts';
 import { projections } from './projections.ts';
-import { type Existing, syncComponents } from './sync-components.ts';
+import { alignGenerations, enableLeaving, type Existing, syncComponents } from './sync-components.ts';
 
 export interface ManagedControlPlaneOptions {
   /** Component types whose controllers run. */
@@ -73,7 +73,7 @@ export async function reconcileManagedControlPlane(
   try {
     const existing = await existingComponents(context, key, options.active);
     if (isTerminating(mcp)) {
-      await deleteComponents(context, mcp, existing, { forced, findings });
+      await deleteComponents(context, mcp, existing, { createdFrom, forced, findings });
     } else {
       mcp = await ensureMetadata(context, mcp, namespace);
       const input = {
@@ -85,7 +85,15 @@ export async function reconcileManagedControlPlane(
         active: options.active,
       };
       const desired = desiredComponents(input);
-      const failures = await syncComponents({ client, key, existing, desired, createdFrom, forced });
+      const failures = await syncComponents({
+        client,
+        key,
+        existing,
+        desired,
+        createdFrom,
+        forced,
+        disabled: disabledIn(mcp),
+      });
       collect(context, mcp, existing, new Set(desired.keys()), findings);
       if (failures.length > 0)
         throw failures.length === 1 ? failures[0] : new AggregateError(failures, joined(failures));
@@ -151,7 +159,10 @@ async function ensureMetadata(
   );
 }
 
+const disabledIn = (mcp: Mcp): readonly string[] => mcp.spec?.disabledComponents ?? [];
+
 interface DeletionInput {
+  readonly createdFrom: CreatedFrom;
   readonly forced: boolean;
   readonly findings: Findings;
 }
@@ -161,7 +172,7 @@ async function deleteComponents(
   context: ReconcileContext,
   mcp: Mcp,
   existing: Existing,
-  { forced, findings }: DeletionInput,
+  { createdFrom, forced, findings }: DeletionInput,
 ): Promise<void> {
   const { client } = context;
   const key = { name: mcp.metadata.name!, namespace: mcp.metadata.namespace };
@@ -170,9 +181,11 @@ async function deleteComponents(
     findings.gone = true;
     return;
   }
+  await alignGenerations(client, existing, createdFrom);
   for (const [type, component] of existing) {
     if (!isTerminating(component))
       await client.delete(kindOf(type), key, { preconditions: { uid: component.metadata.uid } });
+    await enableLeaving(client, type, component, disabledIn(mcp));
     if (forced) await askToReconcile(context, type, component);
   }
   collect(context, mcp, existing, new Set(), findings);

@@ -7,6 +7,8 @@ import {
   createdFromOrNone,
   generateCreatedFromGenerationPatch,
 } from '../component/created-from-generation.ts';
+import { patchAnnotation } from '../component/patch-annotation.ts';
+import { names, operations } from '../names.ts';
 import type { Desired } from './desired-components.ts';
 
 export type Existing = ReadonlyMap<ComponentType, ReadonlyComponent>;
@@ -18,6 +20,8 @@ export interface SyncInput {
   readonly desired: Desired;
   readonly createdFrom: CreatedFrom;
   readonly forced: boolean;
+  /** Component types the spec disables. */
+  readonly disabled: readonly string[];
 }
 
 /** Makes, changes and deletes component resources. One that fails does not stop the others; the failures come back. */
@@ -87,7 +91,7 @@ function merged(
 }
 
 async function dropComponent(
-  { client, key, createdFrom, forced }: SyncInput,
+  { client, key, createdFrom, forced, disabled }: SyncInput,
   type: ComponentType,
   present: ReadonlyComponent,
 ): Promise<void> {
@@ -96,14 +100,54 @@ async function dropComponent(
     const left = await client.delete(kind, key, { preconditions: { uid: present.metadata.uid } });
     if (left?.state !== 'terminating') return;
   }
+  await enableLeaving(client, type, present, disabled);
   // Its dependencies are ready only for who has their generation: with the old one it could never go.
-  if (!forced && jsonEqual(createdFromOrNone(present), createdFrom)) return;
+  if (forced || !jsonEqual(createdFromOrNone(present), createdFrom))
+    await relabel(client, type, present, createdFrom, forced);
+}
+
+/**
+ * Brings components that go to one generation, when a change before had reached only some of them: each waits for the others of its own
+ * generation, and would for ever.
+ */
+export async function alignGenerations(client: Client, existing: Existing, createdFrom: CreatedFrom): Promise<void> {
+  const [first, ...others] = [...existing.values()].map(createdFromOrNone);
+  if (others.every((other) => jsonEqual(other, first))) return;
+  for (const [type, present] of existing) {
+    if (!jsonEqual(createdFromOrNone(present), createdFrom)) await relabel(client, type, present, createdFrom, false);
+  }
+}
+
+/** A component that is no longer disabled has to hear that it goes, also when the change that enabled it had not reached it. */
+export async function enableLeaving(
+  client: Client,
+  type: ComponentType,
+  present: ReadonlyComponent,
+  disabled: readonly string[],
+): Promise<void> {
+  const isIgnored = present.metadata.annotations?.[names.operationAnnotation] === operations.ignore;
+  if (!isIgnored || disabled.includes(type)) return;
   try {
-    const body = generateCreatedFromGenerationPatch(createdFrom, forced);
-    await client.patch(kind, key, {
-      type: 'merge',
-      body: { ...body, metadata: { ...(body['metadata'] as object), uid: present.metadata.uid } },
-    });
+    await patchAnnotation(client, kindOf(type), present, names.operationAnnotation, '', 'delete');
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function relabel(
+  client: Client,
+  type: ComponentType,
+  { metadata: { name, namespace, uid } }: ReadonlyComponent,
+  createdFrom: CreatedFrom,
+  forced: boolean,
+): Promise<void> {
+  const body = generateCreatedFromGenerationPatch(createdFrom, forced);
+  try {
+    await client.patch(
+      kindOf(type),
+      { name: name!, namespace },
+      { type: 'merge', body: { ...body, metadata: { ...(body['metadata'] as object), uid } } },
+    );
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
