@@ -15,6 +15,8 @@ import { InternalConfiguration } from '../src/api/internal-configuration.ts';
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
 import { componentKinds, type ComponentType, componentTypes, kindOf } from '../src/component/component-type.ts';
 import { managedControlPlaneController } from '../src/managed-control-plane/controller.ts';
+import type { ReadonlyComponent } from '../src/component/component-resource.ts';
+import { key as real, Landscape, mcp } from './landscape.ts';
 import { plainComponents } from './plain-components.ts';
 
 const key = { namespace: 'default', name: 'demo' };
@@ -114,7 +116,62 @@ const scenarios = [
   scenario('deletion with dependants', [create, remove]),
 ];
 
-const stride = process.env['SLIPWAY_SWEEP'] === 'full' ? 1 : 7;
+/** With the real components and a control plane of its own, which is cut off for a while. */
+function unreachable(): Scenario {
+  let landscape: Landscape | undefined;
+  return {
+    name: 'deletion while a target is unreachable',
+    cluster: async () => {
+      const open = (landscape = await Landscape.open());
+      return { ...open.cluster, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
+    },
+    controllers: () => landscape!.controllers(),
+    steps: [
+      {
+        name: 'create',
+        run: async ({ client }) => void (await client.create(mcp())),
+        settled: async ({ client }) => (await client.get(ManagedControlPlane, real))?.status?.status === 'Ready',
+      },
+      {
+        name: 'delete it, cut off',
+        run: async ({ client }) => {
+          landscape!.reachable = false;
+          await client.delete(ManagedControlPlane, real);
+        },
+        // What has to be cleaned up there keeps its finalizer, and says why.
+        settled: async ({ client }) => {
+          const { metadata, status } = (await client.get(kindOf('Authentication'), real)) as ReadonlyComponent;
+          const waiting = status?.conditions?.some((condition) => condition.status !== 'True' && condition.message);
+          return Boolean(waiting && metadata.finalizers?.includes('openmcp.cloud.authentication'));
+        },
+      },
+      {
+        name: 'reach it again',
+        run: async () => {
+          landscape!.reachable = true;
+        },
+        settled: async ({ client }) => (await client.get(ManagedControlPlane, real)) === undefined,
+      },
+    ],
+    // What is left on both clusters: nothing that was not there before.
+    snapshot: async ({ client }) => [
+      withoutOrder(await snapshotCluster(client)),
+      withoutOrder(await snapshotCluster(landscape!.target)),
+    ],
+    // Whoever is cut off tries again, ever more slowly.
+    writes: { accepted: 12, sent: 40 },
+  };
+}
+
+const full = process.env['SLIPWAY_SWEEP'] === 'full';
+const stride = full ? 1 : 13;
+async function sweep(scenario: Scenario, every: number): Promise<void> {
+  const result = await sweepCrashes(scenario, { stride: every });
+  // oxlint-disable-next-line no-console -- how much was covered is part of the result
+  console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
+  expect(result.points).toBeGreaterThan(result.requests / every);
+}
+
 const embeddedOnly = skipped(
   onReference,
   'on the real API server: the crash sweep, which looks at every write of the embedded one',
@@ -122,9 +179,11 @@ const embeddedOnly = skipped(
 
 describe.skipIf(embeddedOnly)('a control plane operator that dies at any write comes to the same end', () => {
   test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepCrashes(each, { stride });
-    // oxlint-disable-next-line no-console -- how much was covered is part of the result
-    console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
-    expect(result.points).toBeGreaterThan(result.requests / stride);
+    await sweep(each, stride);
+  });
+
+  test('deletion while a target is unreachable', { timeout: 900_000 }, async () => {
+    // A whole landscape for each point: few of them where time is short.
+    await sweep(unreachable(), full ? 1 : 60);
   });
 });

@@ -88,6 +88,8 @@ export class Landscape implements AsyncDisposable {
   readonly target: Client;
   /** Whether the operator gets through to the control plane. */
   reachable = true;
+  /** What the operator's way to the control plane leads through. */
+  throughTarget: (transport: Transport) => Transport = (transport) => transport;
   /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
   core: Core | undefined;
   readonly #embedded: EmbeddedCluster | undefined;
@@ -120,7 +122,7 @@ export class Landscape implements AsyncDisposable {
 
   readonly connect: ConnectTarget = async (kubeconfig) => {
     if (!this.reachable) throw new Error(`connect ECONNREFUSED ${serverUrl} with ${canary} of ${kubeconfig}`);
-    const transport = kubeconfig === coreKubeconfig ? this.core!.transport : this.targetTransport();
+    const transport = kubeconfig === coreKubeconfig ? this.core!.transport : this.throughTarget(this.targetTransport());
     const client = createClient({ transport, fieldManager: 'control-plane', clock: this.cluster.clock });
     return { client, server: serverUrl, certificateAuthority: 'PEM' };
   };
