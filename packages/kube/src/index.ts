@@ -33,6 +33,7 @@ export {
   pluralOf,
   type DefinedKind,
   type KindDefinition,
+  type NewFrom,
   type ObjectFrom,
   type PrinterColumn,
   type VersionSchema,
@@ -49,6 +50,7 @@ export type {
   Quantity,
   Typed,
 } from './kinds/meta-types.ts';
+export { newObject, type NewObjectFields } from './kinds/new-object.ts';
 export * from './kinds/schemas.ts';
 export { toStructuralSchema } from './kinds/structural-schema.ts';
 export { problemText, validateObject, validateValue, type FieldProblem } from './kinds/validate-object.ts';
@@ -108,7 +110,8 @@ export {
   type TransportInstrument,
 } from './transport/instrument-transport.ts';
 export { undiciTransport, type UndiciTransportOptions } from './transport/undici-transport.ts';
-export { Type, type Static, type TSchema } from 'typebox';
+export { Type, type Defaulted } from './kinds/type.ts';
+export type { Static, TSchema } from 'typebox';
 export { CacheError, type CacheErrorCode } from './cache/cache-error.ts';
 export type { CacheLog, CacheMetrics } from './cache/cache-observers.ts';
 export { createCache, type CacheOptions } from './cache/create-cache.ts';

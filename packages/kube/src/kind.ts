@@ -43,11 +43,6 @@ export function kindOf<T extends KubeObject = KubeObject>(
   };
 }
 
-/** An object of a kind, with `apiVersion` and `kind` filled in: `newObject(ConfigMap, { metadata: { name: 'a', namespace: 'b' } })`. */
-export function newObject<T extends KubeObject>(kind: Kind<T>, fields: NewObjectFields<T>): T {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, ...fields } as unknown as T;
-}
-
 /**
  * The one way around the types of built-in kinds: in here, fields they do not name compile, such as those of a newer
  * Kubernetes. `client.create(unchecked({ … }))`, or `unchecked<Deployment>({ … })` where a Deployment is asked for.
@@ -55,11 +50,6 @@ export function newObject<T extends KubeObject>(kind: Kind<T>, fields: NewObject
 export function unchecked<T extends KubeObject = KubeObject>(object: KubeObject): T {
   return object as T;
 }
-
-type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
-
-/** The fields of an object besides `apiVersion` and `kind`. */
-export type NewObjectFields<T extends KubeObject> = Omit<Named<T>, 'apiVersion' | 'kind'>;
 
 /** Splits `group/version`; the group of `v1` is `''`. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } {

@@ -10,6 +10,7 @@ import {
   Deployment,
   type KubeObject,
   newObject,
+  type ObjectOf,
   type Pod,
   Type,
   unchecked,
@@ -90,18 +91,45 @@ export async function whatIsNewer(client: Client): Promise<Deployment> {
   return unchecked<Deployment>({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { ofTomorrow: true } });
 }
 
+const own = { group: 'example.com', version: 'v1', kind: 'Website', scope: 'Namespaced' } as const;
+
 const Website = defineKind({
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Website',
-  scope: 'Namespaced',
-  spec: Type.Object({ image: Type.String(), replicas: Type.Integer() }),
+  ...own,
+  spec: Type.Object({
+    image: Type.String(),
+    replicas: Type.Integer({ minimum: 0, default: 1 }),
+    pages: Type.Array(Type.Object({ path: Type.String(), cached: Type.Boolean({ default: true }) })),
+    host: Type.Optional(Type.String()),
+  }),
 });
 
 export const ownKinds = [
-  newObject(Website, { metadata, spec: { image: 'nginx', replicas: 2 } }),
+  newObject(Website, { metadata, spec: { image: 'nginx', replicas: 2, pages: [{ path: '/', cached: false }] } }),
+  // What has a default need not be given, also further below.
+  newObject(Website, { metadata, spec: { image: 'nginx', pages: [{ path: '/' }] } }),
+  // @ts-expect-error the image has no default
+  newObject(Website, { metadata, spec: { pages: [] } }),
   // @ts-expect-error misspelt
-  newObject(Website, { metadata, spec: { image: 'nginx', replicas: 2, imgae: 'nginx' } }),
+  newObject(Website, { metadata, spec: { image: 'nginx', pages: [], imgae: 'nginx' } }),
   // @ts-expect-error misspelt at the top
-  newObject(Website, { metadata, spec: { image: 'nginx', replicas: 2 }, statsu: {} }),
+  newObject(Website, { metadata, spec: { image: 'nginx', pages: [] }, statsu: {} }),
+];
+
+/** What was read has its defaults. */
+export const read = (site: ObjectOf<typeof Website>): number => site.spec.replicas + 1;
+
+export const schemas = [
+  // @ts-expect-error fields without Type.Object
+  defineKind({ ...own, spec: { image: Type.String() } }),
+  // @ts-expect-error the function instead of what it gives
+  defineKind({ ...own, spec: Type.Object({ image: Type.String }) }),
+  // @ts-expect-error a name instead of a schema, in a list
+  defineKind({ ...own, spec: Type.Object({ pages: Type.Array(Type.Object({ path: 'string' })) }) }),
+  // @ts-expect-error no schema of a status
+  defineKind({ ...own, status: { phase: 'string' } }),
+  // A schema of JSON, on its own responsibility.
+  defineKind({
+    ...own,
+    spec: Type.Unsafe<{ image: string }>({ type: 'object', properties: { image: { type: 'string' } } }),
+  }),
 ];

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 
 import { failure, scriptedTransport, type ScriptedAnswer } from '../../test/scripted-transport.ts';
 import { ready } from '../conditions.ts';
-import { kindOf, newObject, type ObjectOf } from '../kind.ts';
+import { kindOf, type ObjectOf } from '../kind.ts';
+import { newObject } from '../kinds/new-object.ts';
 import { ConfigMap, Namespace, Pod } from '../kinds/core-kinds.ts';
 import { defineKind } from '../kinds/define-kind.ts';
 import { Conditions } from '../kinds/schemas.ts';

@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 
 import type { ObjectOf } from '../kind.ts';
-import { newObject } from '../kind.ts';
+import { newObject } from './new-object.ts';
 import { checkCrds, writeCrds } from './crd-files.ts';
 import { toCustomResourceDefinition } from './custom-resource-definition.ts';
 import { applyDefaults } from './defaults.ts';

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Kind } from '../kind.ts';
 import type { ObjectMeta } from '../object.ts';
 import type { CustomResourceDefinitionSpec, ValidationRule } from './cluster-types.ts';
+import type { NewStatic } from './new-static.ts';
 
 /** What a version of a custom resource looks like. */
 export interface VersionSchema {
@@ -62,8 +63,10 @@ export interface KindDefinition extends VersionSchema {
 }
 
 /** A kind that knows its schema. */
-export interface DefinedKind<T extends DefinedObject = DefinedObject> extends Kind<T> {
+export interface DefinedKind<T extends DefinedObject = DefinedObject, New = { metadata: ObjectMeta }> extends Kind<T> {
   readonly definition: KindDefinition;
+  /** Never present at run time; carries the type of what `newObject` asks for. */
+  readonly __new?: New;
 }
 
 interface DefinedObject {
@@ -81,6 +84,11 @@ type SpecOf<D> = D extends { readonly spec: infer S extends TSchema }
     ? { spec?: Static<S> }
     : { spec: Static<S> }
   : unknown;
+type NewSpecOf<D> = D extends { readonly spec: infer S extends TSchema }
+  ? S extends { '~optional': true }
+    ? { spec?: NewStatic<S> }
+    : { spec: NewStatic<S> }
+  : unknown;
 type StatusOf<D> = D extends { readonly status: infer S extends TSchema } ? { status?: Static<S> } : unknown;
 
 /** The type of the objects a definition describes. */
@@ -92,8 +100,32 @@ export type ObjectFrom<D extends KindDefinition> = {
   StatusOf<D> &
   FieldsOf<D>;
 
+/** What has to be given for a new object of a definition: no field that has a default. */
+export type NewFrom<D extends KindDefinition> = { metadata: ObjectMeta } & NewSpecOf<D> & StatusOf<D> & FieldsOf<D>;
+
+/** An error in place of what is not a schema made with `Type`, at any depth of a definition. */
+type Sound<D> = {
+  [K in keyof D]: K extends 'spec' | 'status' ? SoundSchema<D[K]> : K extends 'fields' ? SoundProperties<D[K]> : D[K];
+};
+type SoundProperties<P> = { [K in keyof P]: SoundSchema<P[K]> };
+type SoundSchema<S> = S extends { '~kind': 'Object'; properties: infer Properties }
+  ? S & { properties: SoundProperties<Properties> }
+  : S extends { '~kind': 'Array'; items: infer Items }
+    ? S & { items: SoundSchema<Items> }
+    : S extends { '~kind': string } | { '~unsafe': unknown }
+      ? S
+      : NotASchema;
+
+/** What the compiler prints where something else than a schema was given. */
+interface NotASchema {
+  [notASchema]: never;
+}
+declare const notASchema: unique symbol;
+
 /** Defines a custom resource. Fails at once when the names could not be those of a CRD. */
-export function defineKind<const D extends KindDefinition>(definition: D): DefinedKind<ObjectFrom<D>> {
+export function defineKind<const D extends KindDefinition>(
+  definition: D & Sound<D>,
+): DefinedKind<ObjectFrom<D>, NewFrom<D>> {
   const { group, version, kind, scope } = definition;
   checkNames(definition);
   return {
@@ -104,7 +136,7 @@ export function defineKind<const D extends KindDefinition>(definition: D): Defin
     scope,
     apiVersion: `${group}/${version}`,
     definition,
-  } as unknown as DefinedKind<ObjectFrom<D>>;
+  } as unknown as DefinedKind<ObjectFrom<D>, NewFrom<D>>;
 }
 
 export function isDefined(kind: Kind): kind is DefinedKind {
