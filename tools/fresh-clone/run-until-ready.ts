@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process';
 
 const limitMs = 10 * 60_000;
-/** What each operator's example looks like when it is done. */
-const wanted = [/Operand hello → Ready/, /BtpOperator kyma-system\/btpoperator → Ready/];
+/** What each of our operators' examples looks like when it is done. */
+const ours = [/Operand hello → Ready/, /BtpOperator kyma-system\/btpoperator → Ready/];
 
 /**
- * Runs a command that shows the operators until every example is ready, then stops it as Ctrl-C does: all processes of the
+ * Runs a command that shows operators until every example is ready (`wanted`: as lines of its output), then stops it as Ctrl-C does: all processes of the
  * terminal get the signal. Fails when it ends earlier, or leaves a process behind.
  */
-export function runUntilReady(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+export function runUntilReady(
+  command: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  wanted: readonly RegExp[] = ours,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const group = -child.pid!;

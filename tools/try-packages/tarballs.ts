@@ -9,6 +9,9 @@ const repository = join(import.meta.dirname, '..', '..');
 /** What has no place in a tarball: tests, fixtures and sources. */
 const unwanted = /\.test\.|\.fixture\.|(?:^|\/)(?:test|goldens|node_modules)\/|(?<!\.d)\.ts$|tsconfig/;
 
+/** Files of a project that is yet to be written. */
+const template = /^templates\//;
+
 /** What is wrong with a tarball: what it lacks, what it should not have. */
 export async function tarballProblems({ name, folder, files }: Packed): Promise<string[]> {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageManifest;
@@ -23,7 +26,9 @@ export async function tarballProblems({ name, folder, files }: Packed): Promise<
   const there = new Set(files);
   return [
     ...needed.filter((file) => !there.has(file)).map((file) => `${name} lacks ${file}`),
-    ...files.filter((file) => unwanted.test(file)).map((file) => `${name} should not have ${file}`),
+    ...files
+      .filter((file) => unwanted.test(file) && !template.test(file))
+      .map((file) => `${name} should not have ${file}`),
   ];
 }
 

@@ -8,6 +8,7 @@ import { pack, type Packed } from '../pack/pack.ts';
 import { checkTypes, loadEverything, makeConsumer } from './consumer.ts';
 import { environmentOf, nodeFromNpm } from './node-from-npm.ts';
 import { call, must } from './programs.ts';
+import { tryScaffold } from './scaffold.ts';
 import { tarballProblems } from './tarballs.ts';
 
 /**
@@ -23,6 +24,9 @@ try {
   const packed = await step('pack', () => pack(join(folder, 'dist')));
   await step('what the tarballs hold, and npm publish --dry-run', () => inspect(packed));
   for (const version of promised) await step(`Node ${version}`, () => tryOut(version, packed));
+  await step(`an operator of one's own, on Node ${promised[0]}`, async () =>
+    tryScaffold(await placeOn(promised[0]!, 'own'), packed),
+  );
   await step('Nodes that are too old', () => refuse(packed));
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -82,9 +86,9 @@ async function refuse(packed: readonly Packed[]): Promise<void> {
   }
 }
 
-async function placeOn(version: string) {
+async function placeOn(version: string, what = 'on') {
   const node = await nodeFromNpm(version, join(folder, 'nodes'));
-  const cwd = join(folder, `on-${version}`);
+  const cwd = join(folder, `${what}-${version}`);
   await mkdir(cwd);
   return { cwd, env: environmentOf(node, folder) };
 }

@@ -15,6 +15,7 @@ Options:
   --group <domain>   the API group of its kinds (default: example.org)
   --webhook          each kind gets a webhook that refuses
   --second-version   each kind gets a second version, with conversion
+  --tarballs <dir>   take Slipway from tarballs (npm run pack in a clone) instead of the registry
   --help             print this
 
 Examples:
@@ -58,7 +59,7 @@ async function create(argv: readonly string[], { out, cwd }: Pick<Terminal, 'out
     kinds,
     webhook: values.webhook ?? false,
     secondVersion: values['second-version'] ?? false,
-    versions: await ownVersions(),
+    versions: values.tarballs === undefined ? await ownVersions() : await fromTarballs(resolve(cwd, values.tarballs)),
   });
   const kindsText = kinds.map(({ kind }) => kind).join(', ');
   out(`${name} with ${kindsText} is in ${relative(cwd, folder) || '.'}. Next:
@@ -80,6 +81,7 @@ function parsed(argv: readonly string[]) {
         group: { type: 'string' },
         webhook: { type: 'boolean' },
         'second-version': { type: 'boolean' },
+        tarballs: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -110,4 +112,20 @@ async function ownVersions(): Promise<Record<string, string>> {
   };
   const own = ['@slipway/kube', '@slipway/runtime', '@slipway/testing', 'slipway'].map((name) => [name, version]);
   return Object.fromEntries(own) as Record<string, string>;
+}
+
+/** All packages of a release as files: what they need of each other is then there, too. */
+async function fromTarballs(folder: string): Promise<Record<string, string>> {
+  const files = await readdir(folder).catch(() => []);
+  const versions: Record<string, string> = {};
+  for (const file of files) {
+    const name = /^slipway-(?:([a-z][a-z-]*)-)?\d[^/]*\.tgz$/.exec(file);
+    if (name) versions[name[1] === undefined ? 'slipway' : `@slipway/${name[1]}`] = `file:${join(folder, file)}`;
+  }
+  if (versions['slipway'] === undefined)
+    throw wrong(
+      `there are no tarballs of Slipway in ${folder}`,
+      'npm run pack in a clone makes them, in dist/tarballs',
+    );
+  return versions;
 }

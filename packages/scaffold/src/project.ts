@@ -13,7 +13,7 @@ export interface NewProject {
   readonly webhook: boolean;
   /** Each kind gets a second version. */
   readonly secondVersion: boolean;
-  /** Versions of the packages it depends on, by name. */
+  /** Versions of packages of ours, by name. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -32,8 +32,8 @@ export async function createProject(folder: string, project: NewProject): Promis
 
 function withVersions(text: string, versions: Readonly<Record<string, string>>): string {
   const manifest = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-  for (const dependencies of [manifest.dependencies, manifest.devDependencies])
-    for (const name of Object.keys(dependencies)) dependencies[name] = versions[name] ?? dependencies[name]!;
+  for (const [name, version] of Object.entries(versions))
+    (name in manifest.dependencies ? manifest.dependencies : manifest.devDependencies)[name] = version;
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 

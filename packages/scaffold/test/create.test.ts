@@ -70,6 +70,29 @@ describe('npm create slipway', () => {
     });
   });
 
+  test('--tarballs takes everything of ours from files, what packages need of each other included', async () => {
+    await using place = await workshop();
+    const folder = join(place.path, 'tarballs');
+    await mkdir(folder);
+    for (const name of ['slipway-0.1.0', 'slipway-kube-0.1.0', 'slipway-app-platform-0.1.0', 'create-slipway-0.1.0'])
+      await writeFile(join(folder, `${name}.tgz`), '');
+    expect((await place.create('my-operator', '--tarballs', 'tarballs')).code).toBe(0);
+    const manifest = JSON.parse(await readFile(join(place.path, 'my-operator', 'package.json'), 'utf8')) as {
+      dependencies: object;
+      devDependencies: object;
+    };
+    expect(manifest.dependencies).toMatchObject({
+      slipway: `file:${folder}/slipway-0.1.0.tgz`,
+      '@slipway/kube': `file:${folder}/slipway-kube-0.1.0.tgz`,
+    });
+    expect(manifest.devDependencies).toMatchObject({
+      '@slipway/app-platform': `file:${folder}/slipway-app-platform-0.1.0.tgz`,
+    });
+    expect((await place.create('other', '--tarballs', 'none')).err).toMatch(
+      /no tarballs of Slipway in .*\n {2}npm run pack/,
+    );
+  });
+
   test('takes a folder with nothing but a new repository in it', async () => {
     await using place = await workshop();
     await mkdir(join(place.path, 'boats', '.git'), { recursive: true });

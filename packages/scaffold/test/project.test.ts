@@ -37,8 +37,8 @@ test.skipIf(embeddedOnly)(
 );
 
 const lane = skipped(
-  !process.env['SLIPWAY_PACKAGES'],
-  'without SLIPWAY_PACKAGES=1 (npm run test:packages): projects with several kinds, webhooks and versions, which take a minute',
+  !process.env['SLIPWAY_SCAFFOLD'],
+  'without SLIPWAY_SCAFFOLD=1 (npm run test:scaffold): projects with several kinds, webhooks and versions, which take a minute',
 );
 
 test.skipIf(embeddedOnly || lane)(
