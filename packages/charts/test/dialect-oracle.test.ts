@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
     about: 'chartIsMap',
     files: template('{{ (index .Chart.Maintainers 0).Name }} {{ .Chart.AppVersion }} {{ .Chart.IsRoot }}'),
   },
-  { about: 'chartIsMap', files: template('{{ toJson .Chart | fromJson | toJson }}') },
+  { about: 'chartIsMap', files: template('{{ toJson .Chart }}') },
   { about: 'chartIsMap', files: template('{{ toYaml .Chart | nindent 2 }}') },
   { about: 'chartIsMap', files: template('{{ kindOf .Chart }} {{ .Chart.Type | default "none" }}') },
   ...[

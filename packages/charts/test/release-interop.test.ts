@@ -2,10 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Cluster, ConfigMap, connect, loadKubeConfig, systemClock } from '@slipway/kube';
+import {
+  type Client,
+  type Cluster,
+  ConfigMap,
+  connect,
+  createClient,
+  loadKubeConfig,
+  systemClock,
+  undiciTransport,
+} from '@slipway/kube';
 import { findOracle } from '@slipway/oracles';
 import { ensureReferenceBinaries, type ReferenceCluster, startReferenceCluster } from '@slipway/reference-cluster';
-import { onReference, skipped } from '@slipway/testing';
+import { KillableTransport, onReference, skipped } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {
@@ -158,6 +167,79 @@ describe.skipIf(without)('a release goes from hand to hand', () => {
     expect(await config(name)).toBeUndefined();
     expect(JSON.parse(helm(reference.binaries.helm!, 'list', '-o', 'json', '--filter', `^${name}$`))).toEqual([]);
   });
+
+  /** Our process dies right after it said what it is about to do. */
+  async function dieAtWork(work: (client: Client) => Promise<unknown>): Promise<void> {
+    const connection = await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection();
+    const transport = new KillableTransport(
+      undiciTransport(connection),
+      ({ method, path }, at) => at === 'after' && method === 'POST' && path.includes('/secrets'),
+    );
+    const client = createClient({ transport, fieldManager: 'helm' });
+    await Promise.race([work(client).catch(() => undefined), untilDead(transport)]);
+    expect(transport.dead).toBe(true);
+  }
+
+  async function untilDead(transport: KillableTransport): Promise<void> {
+    while (!transport.dead) await new Promise(setImmediate);
+  }
+
+  const refusal = (work: () => unknown): string => {
+    try {
+      work();
+      return 'nothing was refused';
+    } catch (error) {
+      return (error as { stderr: string }).stderr;
+    }
+  };
+
+  test.each(['helm 3', 'helm 4'] as const)(
+    'an upgrade that died with our process is to %s what one of its own would be: it rolls back, and everybody goes on',
+    async (which) => {
+      if (withoutHelm3 && which === 'helm 3') return;
+      const program = which === 'helm 3' && helm3.available ? helm3.path : reference.binaries.helm!;
+      const name = `died-${which.replace(' ', '')}`;
+      await hands.ours.install(name);
+      await dieAtWork(async (client) => {
+        const values = { greeting: 'never' };
+        await upgradeRelease({ client, clock: systemClock }, chart, { name, namespace: 'default', values });
+      });
+      expect(refusal(() => helm(program, 'upgrade', name, join(folder, 'shop')))).toContain(
+        'another operation (install/upgrade/rollback) is in progress',
+      );
+      await expect(hands.ours.upgrade(name, {})).rejects.toMatchObject({ code: 'Busy' });
+
+      await hands[which].rollback(name, 1);
+      await hands[which].upgrade(name, { greeting: 'helm' });
+      expect((await config(name))?.data).toMatchObject({ greeting: 'helm' });
+      await hands.ours.upgrade(name, { greeting: 'ours' });
+      expect((await config(name))?.data).toMatchObject({ greeting: 'ours' });
+      const history = JSON.parse(helm(program, 'history', name, '-o', 'json')) as { status: string }[];
+      expect(history.map(({ status }) => status)).toEqual([
+        'superseded',
+        'failed',
+        'superseded',
+        'superseded',
+        'deployed',
+      ]);
+      await hands[which].uninstall(name);
+    },
+  );
+
+  test.each(['helm 3', 'helm 4'] as const)(
+    'an installation that died with our process is removed by %s, which then installs it',
+    async (which) => {
+      if (withoutHelm3 && which === 'helm 3') return;
+      const name = `unborn-${which.replace(' ', '')}`;
+      await dieAtWork(async (client) => {
+        await installRelease({ client, clock: systemClock }, chart, { name, namespace: 'default' });
+      });
+      await hands[which].uninstall(name);
+      await hands[which].install(name);
+      expect((await config(name))?.data).toMatchObject({ greeting: 'hello' });
+      await hands[which].uninstall(name);
+    },
+  );
 
   test('helm reads the values, the manifest and the notes of a release of ours', async () => {
     await hands.ours.install('readable');

@@ -43,11 +43,11 @@ const arguments_: Readonly<Record<string, string>> = {
 };
 
 /** Functions whose answer depends on nothing but their arguments, by how many of them are fixed. */
-const unary =
+export const unary =
   'trim upper lower title untitle nospace initials swapcase snakecase camelcase kebabcase quote squote toString toStrings sortAlpha b64enc b64dec b32enc b32dec sha1sum sha256sum sha512sum adler32sum toYaml mustToYaml toYamlPretty toJson mustToJson toPrettyJson toRawJson mustToRawJson fromYaml fromYamlArray fromJson fromJsonArray mustFromJson toToml atoi int64 int float64 toDecimal seq until add1 ceil floor first last rest initial reverse uniq compact mustFirst mustLast mustRest keys values empty typeOf kindOf deepCopy base dir clean ext isAbs osBase osDir regexQuoteMeta semver urlParse urlJoin len not html js urlquery print println duration durationRound durationSeconds durationHours durationDays mustToDuration list dict coalesce all any cat concat default fail hello tuple max min add mul unixEpoch index';
-const binary =
+export const binary =
   'trunc repeat trimAll trimSuffix trimPrefix contains hasPrefix hasSuffix indent nindent splitList split join append prepend push without has get hasKey unset pluck pick omit merge mergeOverwrite eq ne lt le gt ge and or printf sub div mod default ternary typeIs kindIs typeIsLike deepEqual regexMatch mustRegexMatch regexFind semverCompare abbrev wrap chunk add mul max min addf subf divf mulf maxf minf index slice dig toDate durationRoundTo durationTruncateTo required concat coalesce round until untilStep';
-const ternary =
+export const ternary =
   'replace substr splitn regexReplaceAll regexReplaceAllLiteral regexFindAll regexSplit set wrapWith abbrevboth plural ternary dig untilStep seq dict slice';
 
 function names(text: string): string[] {
@@ -408,4 +408,16 @@ const placed: Snippet[] = [
   '{{ printf "%s" (upper (index .Values.list 2)) }}',
 ].map((template) => ({ template }));
 
-export const snippets: readonly Snippet[] = [...languageSnippets, ...placed, ...functionSnippets()];
+/** What random templates found (`template-fuzz.test.ts`). */
+const found: readonly Snippet[] = [
+  '{{ nospace "grüße 😀 – ok" }}',
+  '{{ nospace "grüße" }}',
+  '{{ dig "a" "b" .Values }}',
+  '{{ dig "a" "b" .Values.map }}',
+  '{{ $d := mustToDuration "31s" }}{{ int64 $d }} {{ float64 $d }} {{ add $d 1 }} {{ max $d 1 }} {{ mul $d 2 }}',
+  '{{ toJson .Capabilities.KubeVersion }}{{ toJson .Capabilities.APIVersions }}',
+  '{{ toYaml (dict "c" .Capabilities.KubeVersion "a" .Chart.Annotations) }}',
+  '{{ .Chart.Annotations }}{{ .Chart.Annotations.nope }}{{ toJson .Chart.Annotations }}',
+].map((template) => ({ template }));
+
+export const snippets: readonly Snippet[] = [...languageSnippets, ...found, ...placed, ...functionSnippets()];

@@ -1,14 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube';
 
-import { bytesToText } from '../go/bytes.ts';
 import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
 import type { NeedsPolicy } from '../helmfile/plan.ts';
 import { ChartRepositories } from '../repository/chart-repositories.ts';
 import { openServers } from '../repository/download.ts';
 import { readHelmConfig } from '../repository/helm-config.ts';
+import { readValuesFile } from '../values/read-values-file.ts';
 import { collectValues } from '../values/value-options.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
@@ -61,13 +60,10 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
   const files = flags['state-values-file'];
   const set = flags['state-values-set'];
-  const values = await collectValues({ files, set }, async (path) => {
-    try {
-      return bytesToText(await readFile(resolve(terminal.cwd, path)));
-    } catch (cause) {
-      throw new CommandError(`cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
-    }
-  });
+  const values = await collectValues(
+    { files, set },
+    async (path) => await readValuesFile(resolve(terminal.cwd, path), path),
+  );
   return await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FlagValues, Terminal } from '@slipway/kube';
-import { ChartError } from '../chart/chart-error.ts';
-import { bytesToText } from '../go/bytes.ts';
 import type { GoMap } from '../go/values.ts';
+import { mostValueBytes, readValuesFile, tooLarge } from '../values/read-values-file.ts';
 import { collectValues } from '../values/value-options.ts';
 
 /** Helm's flags for values, shared by every command that takes some. */
@@ -65,12 +63,10 @@ export async function readValueFlags(flags: FlagValues<typeof valueFlags>, termi
       setLiteral: flags['set-literal'],
     },
     async (path) => {
-      if (path === '-') return await terminal.readInput();
-      try {
-        return bytesToText(await readFile(resolve(terminal.cwd, path)));
-      } catch (error) {
-        throw new ChartError('InvalidValues', `${path} cannot be read: ${(error as Error).message}`, { cause: error });
-      }
+      if (path !== '-') return await readValuesFile(resolve(terminal.cwd, path), path);
+      const text = await terminal.readInput();
+      if (text.length > mostValueBytes) throw tooLarge('standard input', text.length);
+      return text;
     },
   );
 }

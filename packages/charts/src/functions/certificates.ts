@@ -228,7 +228,7 @@ export function keyToPem(key: KeyObject): string {
   return key.export({ type, format: 'pem' }) as string;
 }
 
-export function newRsaKey(bits: number): KeyObject {
+function newRsaKey(bits: number): KeyObject {
   return generateKeyPairSync('rsa', { modulusLength: bits }).privateKey;
 }
 

@@ -41,7 +41,12 @@ export function toInteger(value: Value): bigint {
       return integer === undefined || integer < minInt64 || integer > maxInt64 ? 0n : integer;
     }
   }
-  return value instanceof SizedInt ? BigInt.asIntN(64, value.value) : 0n;
+  return value instanceof SizedInt && isNumber(value) ? BigInt.asIntN(64, value.value) : 0n;
+}
+
+/** A duration is none to cast. */
+function isNumber({ type }: SizedInt): boolean {
+  return type !== 'time.Duration';
 }
 
 /** What the machine makes of a float that fits no integer is the smallest one. */
@@ -62,7 +67,7 @@ export function toFloat(value: Value): number {
     case 'string':
       return parseGoFloat(value) ?? 0;
   }
-  return value instanceof SizedInt ? Number(value.value) : 0;
+  return value instanceof SizedInt && isNumber(value) ? Number(value.value) : 0;
 }
 
 /** `strconv.ParseFloat`, which also knows infinity. */

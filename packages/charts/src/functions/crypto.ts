@@ -9,12 +9,12 @@ import {
   CertificatePair,
   issueCertificate,
   newPrivateKey,
-  newRsaKey,
   readCertificate,
   readPrivateKey,
   type CertificateRequest,
 } from './certificates.ts';
 import { environmentOf } from './environment.ts';
+import { keyStock } from './key-stock.ts';
 
 const bcryptCost = 10;
 /** bcrypt reads no further; Go refuses more. */
@@ -143,7 +143,6 @@ function buildCustomCert(cert: string, key: string): CertificatePair {
 
 const list = '[]interface {}';
 const pair = 'struct sprig.certificate';
-const certificateBits = 2048;
 
 function signed(
   run: Run,
@@ -159,7 +158,7 @@ function signed(
     dnsNames,
     days,
     isAuthority: false,
-    key: key === undefined ? newRsaKey(certificateBits) : readPrivateKey(key),
+    key: key === undefined ? keyStock.take() : readPrivateKey(key),
     signer: ca as CertificatePair,
   });
 }
@@ -183,7 +182,7 @@ export const cryptoFunctions: FunctionTable = new Map<string, TemplateFunction>(
   [
     'genCA',
     inRun(['string', 'int'], (run, commonName, days) =>
-      issue(run, { commonName, days, isAuthority: true, key: newRsaKey(certificateBits) }),
+      issue(run, { commonName, days, isAuthority: true, key: keyStock.take() }),
     ),
   ],
   [
@@ -195,7 +194,7 @@ export const cryptoFunctions: FunctionTable = new Map<string, TemplateFunction>(
   [
     'genSelfSignedCert',
     inRun(['string', list, list, 'int'], (run, commonName, ips, dnsNames, days) =>
-      issue(run, { commonName, ips, dnsNames, days, isAuthority: false, key: newRsaKey(certificateBits) }),
+      issue(run, { commonName, ips, dnsNames, days, isAuthority: false, key: keyStock.take() }),
     ),
   ],
   [

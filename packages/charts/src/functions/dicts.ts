@@ -55,12 +55,15 @@ function mergeAll(overwrite: boolean) {
   };
 }
 
+/** A map with a type of its own, such as `.Values`, is another thing to Go. */
+const plainMap = 'map[string]interface {}';
+
 function dig(args: Value[]): Value {
   if (args.length < 3) throw new Error('dig needs at least three arguments');
   const fallback = args.at(-2);
   let value = args.at(-1);
   for (const key of args.slice(0, -2)) {
-    if (!isMap(value)) throw new Error(conversionError(value, 'map[string]interface {}'));
+    if (!isMap(value) || typeOf(value) !== plainMap) throw new Error(conversionError(value, plainMap));
     if (typeof key !== 'string') throw new Error(conversionError(key, 'string'));
     if (!value.has(key)) return fallback;
     value = value.get(key);

@@ -49,8 +49,14 @@ function slice(list: Value, indices: Value[]): Value {
   return type === '[]interface {}' ? part : typed(part, type);
 }
 
+/** A list longer than this is a mistake in a chart, or an attack. */
+const longestList = 1_000_000;
+
 function concat(lists: readonly Value[]): Value {
-  return lists.flatMap((list) => elements(list, (kind) => `Cannot concat type ${kind} as list`));
+  const parts = lists.map((list) => elements(list, (kind) => `Cannot concat type ${kind} as list`));
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length > longestList) throw new Error(`a list of ${length} items is too long`);
+  return parts.flat();
 }
 
 function has(needle: Value, list: Value): boolean {

@@ -1,4 +1,4 @@
-import { byteLength, runes, sliceBytes } from '../go/bytes.ts';
+import { byteLength, runes, sliceBytes, textToBytes } from '../go/bytes.ts';
 import { show, sprintf } from '../go/format.ts';
 import { quote as goQuote } from '../go/quote.ts';
 import { strings, typed, type Value } from '../go/values.ts';
@@ -105,6 +105,22 @@ function initials(text: string): string {
     .join('');
 }
 
+/** Sprig takes each byte for a character as soon as there is a space to take out; what is not ASCII suffers. */
+function withoutSpace(text: string): string {
+  const bytes = textToBytes(text);
+  const kept = bytes.filter(
+    (byte) => !(byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x85 || byte === 0xa0),
+  );
+  return kept.length === bytes.length ? text : Buffer.from(kept).toString('latin1');
+}
+
+/** Without the bound, joining a long list with a long text takes gigabytes before it fails. */
+function join(texts: readonly string[], separator: string): string {
+  const length = texts.reduce((sum, text) => sum + text.length, separator.length * Math.max(0, texts.length - 1));
+  if (length > longestText) throw new Error(`a text of ${length} characters is too long`);
+  return texts.join(separator);
+}
+
 export const stringFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ['hello', fn([], () => 'Hello!')],
   ['abbrev', fn(['int', 'string'], (width, text) => (width < 4n ? text : abbreviate(text, Number(width))))],
@@ -134,7 +150,7 @@ export const stringFunctions: FunctionTable = new Map<string, TemplateFunction>(
     'trimPrefix',
     fn(['string', 'string'], (prefix, text) => (text.startsWith(prefix) ? text.slice(prefix.length) : text)),
   ],
-  ['nospace', fn(['string'], (text) => text.replace(/[\s\u0085]/gu, ''))],
+  ['nospace', fn(['string'], withoutSpace)],
   ['initials', fn(['string'], initials)],
   ['randAlphaNum', random(digits + letters)],
   ['randAlpha', random(letters)],
@@ -192,7 +208,7 @@ export const stringFunctions: FunctionTable = new Map<string, TemplateFunction>(
   ['plural', fn(['string', 'string', 'int'], (one, many, count) => (count === 1n ? one : many))],
   ['toString', fn(['any'], toText)],
   ['toStrings', fn(['any'], toTextList)],
-  ['join', fn(['string', 'any'], (separator, list) => toTexts(list).join(separator))],
+  ['join', fn(['string', 'any'], (separator, list) => join(toTexts(list), separator))],
   ['split', fn(['string', 'string'], (separator, text) => numbered(splitText(text, separator)))],
   ['splitList', fn(['string', 'string'], (separator, text) => strings(splitText(text, separator)))],
   [

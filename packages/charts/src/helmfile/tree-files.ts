@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { globToRegExp } from '../chart/shell-pattern.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
+import { mostValueBytes } from '../values/read-values-file.ts';
 import { HelmfileError } from './helmfile-error.ts';
 
 export interface TreeEntry {
@@ -82,6 +83,12 @@ function readEntries(path: string): TreeEntry[] {
 
 function readText(path: string): string | undefined {
   try {
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (info && info.size > mostValueBytes)
+      throw new HelmfileError(
+        'InvalidState',
+        `${path} has ${info.size} bytes; a file of a helmfile has at most ${mostValueBytes}`,
+      );
     return bytesToText(readFileSync(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -19,12 +19,18 @@ export interface History {
 export async function openHistory(operation: Operation, namespace: string, name: string): Promise<History> {
   const stored = await operation.storage.history(namespace, name);
   const all: Release[] = [];
-  for (const entry of stored)
-    all.push(isPending(entry.release.status) ? await settle(operation, entry) : entry.release);
+  for (const [index, entry] of stored.entries()) {
+    if (!isPending(entry.release.status)) all.push(entry.release);
+    else {
+      // Where there is a later revision somebody went on already, as the helm command does with a rollback.
+      if (index === stored.length - 1) refuseWhileAtWork(operation, entry);
+      all.push(await abandon(operation, entry.release));
+    }
+  }
   return { all, last: all.at(-1), deployed: all.findLast(({ status }) => status === 'deployed') };
 }
 
-async function settle(operation: Operation, { release, touched }: StoredRelease): Promise<Release> {
+function refuseWhileAtWork(operation: Operation, { release, touched }: StoredRelease): void {
   const idle = operation.context.clock.now() - touched;
   if (idle < abandonedAfterMs) {
     throw new ReleaseError(
@@ -35,6 +41,9 @@ async function settle(operation: Operation, { release, touched }: StoredRelease)
       },
     );
   }
+}
+
+async function abandon(operation: Operation, release: Release): Promise<Release> {
   const settled: Release = { ...release, status: 'failed', description: `${release.status} was abandoned` };
   await operation.storage.update(settled);
   return settled;

@@ -141,6 +141,13 @@ class BuildInfo extends GoObject {
     return fields[name];
   }
 
+  override plain(): Value {
+    return new Map<string, Value>([
+      ['version', this.#version],
+      ['kube_client_version', this.field('KubeClientVersion')],
+    ]);
+  }
+
   override text(): string {
     return `{${this.#version}    ${defaultKubeVersion.replace(/\.0$/, '')}}`;
   }
@@ -166,6 +173,11 @@ export class Capabilities extends GoObject {
 
   override field(name: string): Value | undefined {
     return { KubeVersion: this.kubeVersion, APIVersions: this.#apiVersions, HelmVersion: this.#helmVersion }[name];
+  }
+
+  override plain(): Value {
+    const names = ['KubeVersion', 'APIVersions', 'HelmVersion'];
+    return new Map<string, Value>(names.map((name) => [name, this.field(name)]));
   }
 
   override text(): string {

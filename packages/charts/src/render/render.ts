@@ -92,7 +92,7 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
       ['Capabilities', capabilities],
       ['Values', typed(memo.passes === 0 && !options.lookup ? values : copyOf(values), switches.valuesType)],
     ]);
-    files = renderTemplates(root, top, environment, switches);
+    files = await renderTemplates(root, top, environment, switches);
   } while (await memo.fetchMissing());
 
   let plainValues: Record<string, unknown> | undefined;

@@ -3,6 +3,7 @@ import type { DialectSwitches } from '../chart/dialect.ts';
 import { metadataAsMap } from '../chart/metadata.ts';
 import type { FunctionEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
+import { keyStock, mentionsKeys } from '../functions/key-stock.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, typed, type GoMap, type Value } from '../go/values.ts';
 import type { FunctionTable } from '../template/run.ts';
@@ -18,12 +19,14 @@ interface Renderable {
 }
 
 /** Runs every template of a chart and its subcharts; answers the outputs by path. */
-export function renderTemplates(
+export async function renderTemplates(
   root: ChartNode,
   top: GoMap,
   environment: FunctionEnvironment,
   switches: DialectSwitches,
-): Map<string, string> {
+): Promise<Map<string, string>> {
+  const keys = needsKeys(root) ? `${root.name} ${root.chart.metadata.version}` : undefined;
+  if (keys !== undefined) keyStock.begin(keys);
   const renderables = new Map<string, Renderable>();
   collect(root, top, renderables, switches);
   const paths = deepestFirst(renderables.keys());
@@ -35,6 +38,7 @@ export function renderTemplates(
       throw parseFailure(path, error);
     }
   }
+  if (keys !== undefined) await keyStock.arrive(keys);
   const rendered = new Map<string, string>();
   for (const path of paths) {
     if (path.slice(path.lastIndexOf('/') + 1).startsWith('_')) continue;
@@ -56,7 +60,12 @@ export function renderTemplates(
       throw executionFailure(error);
     }
   }
+  if (keys !== undefined) keyStock.note(keys);
   return rendered;
+}
+
+function needsKeys({ chart, children }: ChartNode): boolean {
+  return chart.templates.some(({ data }) => mentionsKeys(data)) || children.some(needsKeys);
 }
 
 /** One table for each dialect: parsed templates are kept by it. */

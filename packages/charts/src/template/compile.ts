@@ -118,6 +118,7 @@ class StatementCompiler {
       run.node = item;
       const value = subject(run, dot);
       const once = (index: Value, element: Value): Flow => {
+        run.step();
         if (elementSlot !== undefined) run.variables[elementSlot] = element;
         if (indexSlot !== undefined) run.variables[indexSlot] = index;
         return body(run, element);

@@ -32,6 +32,16 @@ const maxDepth = 100_000;
 /** No manifest comes near; a template that doubles its output for ever does. */
 const maxOutputLength = 256 * 1024 * 1024;
 
+/** Rounds of loops and calls of templates. The largest charts take some ten thousand; what takes more has no end in sight. */
+const maxSteps = 5_000_000;
+
+interface RunOptions {
+  readonly missingKey: MissingKey;
+  readonly environment: object;
+  /** Those of the run that includes this one. Default: none were taken yet. */
+  readonly steps?: { taken: number };
+}
+
 /** One execution: its output, variables and place. */
 export class Run {
   readonly templates: TemplateLookup;
@@ -43,17 +53,26 @@ export class Run {
   template: Tree;
   node: Node | undefined;
   #depth = 0;
+  readonly steps: { taken: number };
 
-  constructor(templates: TemplateLookup, template: Tree, options: { missingKey: MissingKey; environment: object }) {
+  constructor(templates: TemplateLookup, template: Tree, options: RunOptions) {
     this.templates = templates;
     this.template = template;
     this.missingKey = options.missingKey;
     this.environment = options.environment;
+    this.steps = options.steps ?? { taken: 0 };
+  }
+
+  /** Counts a round of a loop, or a call, which takes some five times as long. */
+  step(cost = 1): void {
+    this.steps.taken += cost;
+    if (this.steps.taken > maxSteps) this.fail(`the templates take more than ${maxSteps} steps`);
   }
 
   /** Runs a template with variables of its own, then goes on where it was. */
   invoke(executable: Executable, dot: Value): void {
     if (this.#depth >= maxDepth) this.fail(`exceeded maximum template depth (${maxDepth})`);
+    this.step(5);
     const { variables, template, node } = this;
     this.#depth += 1;
     this.variables = [dot];
@@ -86,7 +105,7 @@ export function execute(
   templates: TemplateLookup,
   name: string,
   dot: Value,
-  options: { missingKey: MissingKey; environment: object; within?: string },
+  options: RunOptions & { within?: string },
 ): string {
   const executable = templates.lookup(name);
   if (!executable)

@@ -15,7 +15,7 @@ export interface WriteJsonOptions {
 
 export function writeJson(value: Value, options: WriteJsonOptions = {}): string {
   const { escapeHtml = true, indent } = options;
-  const write = (item: Value, depth: number): string => {
+  const write = (item: Value, depth: number, isStruct = false): string => {
     if (depth > maxDepth) throw new Error('json: unsupported value: encountered a cycle');
     if (item === null || item === undefined) return 'null';
     switch (typeof item) {
@@ -29,18 +29,19 @@ export function writeJson(value: Value, options: WriteJsonOptions = {}): string 
     }
     if (item instanceof SizedInt) return String(item.value);
     if (item instanceof Uint8Array) return jsonString(Buffer.from(item).toString('base64'), escapeHtml);
-    if (item instanceof GoObject) return write(item.plain(), depth + 1);
+    if (item instanceof GoObject) return write(item.plain(), depth, item.goKind === 'struct' || item.goKind === 'ptr');
     if (isNilMap(item)) return 'null';
     const [open, close, parts] = Array.isArray(item)
       ? ['[', ']', item.map((element) => write(element, depth + 1))]
-      : ['{', '}', members(item, depth)];
+      : ['{', '}', members(item, depth, isStruct)];
     if (parts.length === 0) return open + close;
     if (indent === undefined) return open + parts.join(',') + close;
     const inner = `\n${indent.repeat(depth + 1)}`;
     return `${open}${inner}${parts.join(`,${inner}`)}\n${indent.repeat(depth)}${close}`;
   };
-  const members = (map: GoMap, depth: number): string[] =>
-    sortedKeys(map).map(
+  /** Fields of a struct stay as they are declared. */
+  const members = (map: GoMap, depth: number, isStruct: boolean): string[] =>
+    (isStruct ? [...map.keys()] : sortedKeys(map)).map(
       (key) => `${jsonString(key, escapeHtml)}:${indent === undefined ? '' : ' '}${write(map.get(key), depth + 1)}`,
     );
   return write(value, 0);
