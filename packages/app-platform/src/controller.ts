@@ -4,6 +4,7 @@ import {
   controller,
   requeueAfter,
   type Controller,
+  type EventSource,
   type ReconcileContext,
   type Requeue,
 } from '@slipway/runtime';
@@ -31,6 +32,8 @@ export interface AppPlatformOptions {
   /** Made for every round: it acts with the client of the round. */
   readonly helmfile: (context: ReconcileContext, layers: ValuesLayers) => Helmfile;
   readonly upgrades?: readonly RuntimeUpgrade[];
+  /** What else wakes it. Default: nothing. */
+  readonly sources?: readonly EventSource[];
   /** How branches are asked for. Default: from the server, without a process. */
   readonly heads?: (remote: GitRemote) => RemoteHeads;
   /** How git is run. Default: as a process. */
@@ -92,7 +95,7 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
     // Two processes must never apply at once, whether or not the manager elects a leader: each would take the other's unfinished
     // releases for abandoned ones.
     lease: names.lease,
-    sources: [wake],
+    sources: [wake, ...(options.sources ?? [])],
     async reconcile(context, { name }) {
       const round = rounds[name];
       if (!round || (name !== phases.installation && !operator)) return undefined;

@@ -7,6 +7,7 @@ import { type PlatformSettings, settingsFrom } from './settings.ts';
 import { nativeSyncController } from './sync/controller.ts';
 import { PlatformRoot } from './values/platform-root.ts';
 import { referencePlatform } from './values/reference-platform.ts';
+import { pushWebhook } from './webhook/push-webhook.ts';
 
 const rootFlag = 'platform-root';
 
@@ -49,6 +50,18 @@ const flags: readonly OperatorFlag[] = [
     type: 'integer',
     default: '180000',
     description: 'Pause between two looks at the repositories of Applications, where Argo CD is not installed.',
+  },
+  {
+    name: 'push-webhook-port',
+    env: 'PUSH_WEBHOOK_PORT',
+    type: 'string',
+    description: 'Port on which a Git server announces pushes, so that they are applied at once. Default: none.',
+  },
+  {
+    name: 'push-webhook-secret-file',
+    env: 'PUSH_WEBHOOK_SECRET_FILE',
+    type: 'string',
+    description: 'File with the secret that such a Git server signs with.',
   },
   {
     name: 'git-op-timeout-ms',
@@ -111,14 +124,18 @@ export const appPlatformOperator: OperatorDescription = {
   controllers(settings) {
     const root = new PlatformRoot(settings.flags[rootFlag] ?? referencePlatform);
     const read = platformSettings(settings);
-    return [
-      appPlatformController({
-        settings: read,
-        root,
-        helmfile: ({ client, clock }, layers) => nativeHelmfile({ root, layers, client, clock }),
-      }),
-      nativeSyncController({ settings: read }),
-    ];
+    const sync = nativeSyncController({ settings: read });
+    const onPush = (): void => {
+      platform.poll();
+      sync.refresh();
+    };
+    const platform = appPlatformController({
+      settings: read,
+      root,
+      helmfile: ({ client, clock }, layers) => nativeHelmfile({ root, layers, client, clock }),
+      ...(read.pushWebhook ? { sources: [pushWebhook({ ...read.pushWebhook, onPush })] } : {}),
+    });
+    return [platform, sync];
   },
 };
 

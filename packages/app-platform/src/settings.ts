@@ -21,6 +21,8 @@ export interface PlatformSettings {
   readonly appsRepoUrl: string;
   readonly appsRevision: string | undefined;
   readonly sopsAgeKey: string | undefined;
+  /** Where a Git server announces pushes. */
+  readonly pushWebhook: { readonly port: number; readonly secretFile: string } | undefined;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -51,5 +53,14 @@ export function settingsFrom(env: Environment, cwd: string): PlatformSettings {
     appsRepoUrl: text('APPS_REPO_URL') ?? 'https://github.com/linode/apl-core.git',
     appsRevision: text('APPS_REVISION'),
     sopsAgeKey: text('SOPS_AGE_KEY'),
+    pushWebhook: pushWebhook(text('PUSH_WEBHOOK_PORT'), text('PUSH_WEBHOOK_SECRET_FILE')),
   };
+}
+
+/** Without a secret everybody who reaches the port could keep the operator busy. */
+function pushWebhook(port: string | undefined, secretFile: string | undefined): PlatformSettings['pushWebhook'] {
+  if (port === undefined) return undefined;
+  if (!/^\d+$/.test(port)) throw new TypeError(`PUSH_WEBHOOK_PORT: '${port}' is not a whole number`);
+  if (secretFile === undefined) throw new TypeError('PUSH_WEBHOOK_PORT needs PUSH_WEBHOOK_SECRET_FILE');
+  return { port: Number(port), secretFile };
 }

@@ -14,7 +14,7 @@ export * from './log/create-logger.ts';
 export * from './log/logger.ts';
 export * from './cluster/cluster-view.ts';
 export * from './http/health.ts';
-export type { ServerAddress } from './http/http-server.ts';
+export { answering, closeServer, listen, pathOf, type PlainAnswer, type ServerAddress } from './http/http-server.ts';
 export { catchUncaught, UncaughtError } from './manager/last-resort.ts';
 export { metricsAccessRules } from './http/metrics-access.ts';
 export * from './manager/leader-elector.ts';

@@ -10,6 +10,8 @@ import { referencePlatform } from '../values/reference-platform.ts';
 import { valueAt } from '../values/tree.ts';
 import { yamlFile } from '../values/yaml-file.ts';
 import { servePlatform } from './platform-repository.ts';
+import { announcePushes } from './announce-pushes.ts';
+import { freePort } from './free-port.ts';
 import { tellStory } from './tell-story.ts';
 
 const organisation = 'otomi';
@@ -25,7 +27,13 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
   const password = (await keptPassword(valuesInput)) ?? random.uuid();
   const directory = join(folder, 'git');
   await servePlatform(new PlatformRoot(referencePlatform), directory, platformRepository);
+  const webhookPort = await freePort();
+  const secretFile = join(folder, 'push-webhook-secret');
+  const secret = random.uuid();
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  const announcement = announcePushes(webhookPort, secret);
   const server = await startGitServer({
+    onPush: announcement.onPush,
     directory,
     repository: `${organisation}/${repository}.git`,
     credentials: { username, password },
@@ -51,6 +59,8 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
       'git-org': organisation,
       'git-repo': repository,
       'poll-interval-ms': '500',
+      'push-webhook-port': String(webhookPort),
+      'push-webhook-secret-file': secretFile,
       'apps-repo-url': new URL(`/${platformRepository}`, server.url).href,
     },
     async follow(client, signal) {
@@ -59,6 +69,7 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
+      await announcement[Symbol.asyncDispose]();
       if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
