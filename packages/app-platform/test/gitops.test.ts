@@ -4,6 +4,7 @@ import { ConfigMap, Namespace } from '@slipway/kube';
 import { onReference, skipped, type TestManager } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { runGit } from '../src/git/git-process.ts';
 import { names } from '../src/names.ts';
 import { Application } from '../src/platform/applications.ts';
 import { readConfigMap, readSecret } from '../src/state/records.ts';
@@ -165,6 +166,29 @@ describe('phase 2 on a platform that was installed', () => {
       const left = await client.get(Application, { namespace: 'argocd', name: 'console-console' });
       expect(left?.metadata.deletionTimestamp).toBeDefined();
       expect(left?.metadata.finalizers).toEqual(['resources-finalizer.argocd.argoproj.io']);
+    },
+    limit,
+  );
+
+  test(
+    'Git: a renamed branch and an emptied repository show in the state with what to do, and the platform stays; back again, it is applied',
+    async () => {
+      const { server } = world.git;
+      const git = (...args: string[]) => runGit(args, { cwd: server.repository });
+      const shown = async (text: string) =>
+        await world.cluster.eventually(text, async () => (await state())['errorMessage']?.includes(text));
+      await git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
+      await git('branch', '-m', 'main', 'trunk');
+      await shown('the repository has no branch main any more, only trunk; push main again');
+      await git('update-ref', 'refs/kept/trunk', 'refs/heads/trunk');
+      await git('update-ref', '-d', 'refs/heads/trunk');
+      await shown('the repository is empty; push main again');
+      expect(await state()).toMatchObject({ status: 'failed', trigger: 'poll' });
+      expect(await world.cluster.client.get(Namespace, { name: 'team-blue' })).toBeDefined();
+      await git('update-ref', 'refs/heads/main', 'refs/kept/trunk');
+      await git('update-ref', '-d', 'refs/kept/trunk');
+      await git('symbolic-ref', 'HEAD', 'refs/heads/main');
+      await world.cluster.eventually('it is well again', async () => (await state())['status'] === 'succeeded');
     },
     limit,
   );

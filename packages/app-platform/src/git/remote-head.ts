@@ -68,7 +68,11 @@ class HttpRefs implements RemoteRefs {
     });
     if (answer.status === 401 || answer.status === 403)
       throw new GitError('Unauthorized', `the Git server refuses the credentials (${answer.status})`);
-    if (answer.status === 404) throw new GitError('NotFound', 'the Git server has no such repository (404)');
+    if (answer.status === 404)
+      throw new GitError(
+        'NotFound',
+        'the Git server has no such repository (404); restore it, or correct GIT_ORG and GIT_REPO',
+      );
     if (answer.status !== 200) throw new GitError('Failed', `the Git server answered ${answer.status}`);
     return refsIn(answer.body);
   }

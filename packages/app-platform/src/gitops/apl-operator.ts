@@ -1,4 +1,5 @@
-import { failureText } from '../operator-error.ts';
+import { GitError } from '../git/git-error.ts';
+import { failureText, OperatorError } from '../operator-error.ts';
 import { commit } from '../platform/commit.ts';
 import { migrate } from '../platform/migrate.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -10,12 +11,14 @@ import { refuseForeignEntries } from './foreign-entries.ts';
 import { type ApplyRecord, type ApplyTrigger, updateApplyState } from '../state/apply-state.ts';
 import { apply } from './apply-all.ts';
 import { applyTeamsOnly } from './apply-teams.ts';
-import type { GitRepository } from './git-repository.ts';
+import type { GitChanges, GitRepository } from './git-repository.ts';
 
 /** The two loops' common ground: one repository, one apply at a time. Which replica may is the lease's business. */
 export class AplOperator {
   readonly #repository: GitRepository;
   #isApplying = false;
+  /** What the last poll found to be the matter with the repository, while it lasts. */
+  #trouble: string | undefined;
 
   constructor(repository: GitRepository) {
     this.#repository = repository;
@@ -37,8 +40,39 @@ export class AplOperator {
       platform.log.debug('[poll] Apply already in progress, skipping');
       return;
     }
-    const { hasChangesToApply, applyTeamsOnly: teamsOnly } = await this.#repository.syncAndAnalyzeChanges(platform);
-    if (hasChangesToApply) await this.#runApply(platform, 'poll', teamsOnly);
+    let found: GitChanges;
+    try {
+      found = await this.#repository.syncAndAnalyzeChanges(platform);
+    } catch (error) {
+      await this.#noteTrouble(platform, error);
+      throw error;
+    }
+    // A repository that is well again has its state said again, whether it changed or not.
+    const isBack = this.#trouble !== undefined;
+    this.#trouble = undefined;
+    if (found.hasChangesToApply || isBack) await this.#runApply(platform, 'poll', found.applyTeamsOnly && !isBack);
+  }
+
+  /** What only people can mend shows in the state, once; a server that is away for a moment does not. */
+  async #noteTrouble(platform: Platform, error: unknown): Promise<void> {
+    const cause = error instanceof OperatorError ? error.cause : error;
+    if (!(cause instanceof GitError) || (cause.code !== 'NotFound' && cause.code !== 'Unauthorized')) return;
+    const errorMessage = failureText(error);
+    if (errorMessage === this.#trouble) return;
+    this.#trouble = errorMessage;
+    const commitHash = this.#repository.lastRevision;
+    await this.#repository.copy.exclusive(async () => {
+      await this.#record(platform, { commitHash, trigger: 'poll', status: 'in-progress' });
+      await this.#record(platform, { commitHash, trigger: 'poll', status: 'failed', errorMessage });
+    });
+  }
+
+  /** A state nobody can write keeps no apply from being done. */
+  async #record(platform: Platform, record: ApplyRecord): Promise<void> {
+    await updateApplyState(platform, record).catch((error: unknown) => {
+      platform.signal.throwIfAborted();
+      platform.log.error('the state of the apply was not written', { error });
+    });
   }
 
   /** A round of the reconcile loop: always everything, after whatever is running. */
@@ -61,13 +95,8 @@ export class AplOperator {
   async #applyProcess(platform: Platform, trigger: ApplyTrigger, teamsOnly: boolean): Promise<void> {
     const { log, signal } = platform;
     const commitHash = this.#repository.lastRevision;
-    const record = async (change: Pick<ApplyRecord, 'status' | 'errorMessage'>): Promise<void> => {
-      // A state nobody can write keeps no apply from being done.
-      await updateApplyState(platform, { commitHash, trigger, ...change }).catch((error: unknown) => {
-        signal.throwIfAborted();
-        log.error('the state of the apply was not written', { error });
-      });
-    };
+    const record = (change: Pick<ApplyRecord, 'status' | 'errorMessage'>): Promise<void> =>
+      this.#record(platform, { commitHash, trigger, ...change });
     log.info(`[${trigger}] Starting apply process`, { commitHash, teamsOnly });
     await record({ status: 'in-progress' });
     try {

@@ -1,6 +1,7 @@
 import { sleep } from '@slipway/kube';
 
 import { skipMarker } from '../git/commit-and-push.ts';
+import { GitError } from '../git/git-error.ts';
 import type { RemoteHeads } from '../git/remote-head.ts';
 import type { WorkingCopy } from '../git/working-copy.ts';
 import { step } from '../operator-error.ts';
@@ -71,9 +72,10 @@ export class GitRepository {
   async syncAndAnalyzeChanges(platform: Platform): Promise<GitChanges> {
     const { signal } = platform;
     return await step('Repository sync and analysis failed', async () => {
-      const head = (await this.#heads.read(signal)).get(this.copy.branch);
+      const heads = await this.#heads.read(signal);
+      const head = heads.get(this.copy.branch);
       // A branch that is gone or empty says nothing about what the platform should be.
-      if (head === undefined) throw new Error(`the repository has no branch ${this.copy.branch} any more`);
+      if (head === undefined) throw missingBranch(heads, this.copy.branch);
       if (head === this.#lastRevision) return nothing;
       return await this.copy.exclusive(() => this.#analyze(platform));
     });
@@ -100,6 +102,16 @@ export class GitRepository {
     if (applyTeamsOnly) log.info('All changes are in teams directory - applying teams only');
     return { hasChangesToApply: true, applyTeamsOnly };
   }
+}
+
+function missingBranch(heads: ReadonlyMap<string, string>, branch: string): GitError {
+  const others = [...heads.keys()].sort().slice(0, 5).join(', ');
+  const found =
+    others === '' ? 'the repository is empty' : `the repository has no branch ${branch} any more, only ${others}`;
+  return new GitError(
+    'NotFound',
+    `${found}; push ${branch} again, or the next reconcile does with what the platform runs`,
+  );
 }
 
 export function isTeamsOnlyChange(files: readonly string[]): boolean {
