@@ -16,6 +16,7 @@ import { operatorOf, workshop } from './kit.ts';
 
 const namespace = 'slipway-system';
 const key = { namespace: 'default', name: 'first' };
+const owned = { namespace: 'default', name: 'website-first' };
 
 /** The way in of an account: the administrator acts as it, so that its rights alone count. */
 function actingAs(inner: Transport, user: string): Transport {
@@ -47,9 +48,9 @@ async function underItsAccount(operator: OperatorDescription): Promise<{ cluster
   };
 }
 
-async function createFirst(cluster: TestCluster): Promise<void> {
+async function createFirst(cluster: TestCluster, kind = 'Website'): Promise<void> {
   const spec = { image: 'registry.k8s.io/pause:3.10', replicas: 2 };
-  await cluster.client.create({ apiVersion: 'example.org/v1', kind: 'Website', metadata: key, spec });
+  await cluster.client.create({ apiVersion: 'example.org/v1', kind, metadata: key, spec });
 }
 
 async function isReady(cluster: TestCluster, kind: DefinedKind): Promise<boolean> {
@@ -65,11 +66,21 @@ test('a new operator leads its objects through their life under exactly the deri
   const [kind] = operator.kinds;
   await createFirst(cluster);
   await cluster.eventually('it is ready', () => isReady(cluster, kind!));
-  await cluster.client.delete(Deployment, key);
-  await cluster.eventually('it heals', () => cluster.client.get(Deployment, key));
+  await cluster.client.delete(Deployment, owned);
+  await cluster.eventually('it heals', () => cluster.client.get(Deployment, owned));
   await cluster.client.delete(kind!, key);
-  await cluster.eventually('it is gone', async () => (await cluster.client.get(Deployment, key)) === undefined);
+  await cluster.eventually('it is gone', async () => (await cluster.client.get(Deployment, owned)) === undefined);
   expect(logs()).not.toMatch(/forbidden/i);
+});
+
+test('objects of two kinds with one name do not get into each other’s way', async () => {
+  await using place = await workshop();
+  const operator = await operatorOf(await place.project('harbour', '--kind', 'Boat', '--kind', 'Pier'));
+  const { cluster, logs } = await underItsAccount(operator);
+  await using _cluster = cluster;
+  for (const { kind } of operator.kinds) await createFirst(cluster, kind);
+  for (const kind of operator.kinds) await cluster.eventually(`${kind.kind} is ready`, () => isReady(cluster, kind));
+  expect(logs()).not.toMatch(/forbidden|immutable/i);
 });
 
 const virtualTime = skipped(

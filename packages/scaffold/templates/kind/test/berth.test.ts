@@ -4,9 +4,11 @@ import { Deployment, findCondition, isConditionTrue, type Client } from '@slipwa
 import { PermissionRecorder, snapshotCluster, sweepCrashes, testCluster } from '@slipway/testing';
 
 import { Berth } from '../src/berth/api.ts';
+import { deploymentKey } from '../src/berth/deployment.ts';
 import { berthPart } from '../src/berth/index.ts';
 
 const key = { namespace: 'default', name: 'first' };
+const owned = deploymentKey(key);
 const first = {
   apiVersion: Berth.apiVersion,
   kind: 'Berth',
@@ -17,7 +19,7 @@ const isReady = async (client: Client) => isConditionTrue(await client.get(Berth
 const scaleTo = (client: Client, replicas: number) =>
   client.patch(Berth, key, { type: 'merge', body: { spec: { replicas } } });
 const runs = async (client: Client, replicas: number) =>
-  (await client.get(Deployment, key))?.status?.readyReplicas === replicas && (await isReady(client));
+  (await client.get(Deployment, owned))?.status?.readyReplicas === replicas && (await isReady(client));
 
 test('a Berth runs, follows its spec, heals, leaves nothing behind, and needs exactly its permissions', async (context) => {
   const cluster = await testCluster({ kinds: [Berth], controllers: 'workloads' });
@@ -34,11 +36,11 @@ test('a Berth runs, follows its spec, heals, leaves nothing behind, and needs ex
   await scaleTo(client, 3);
   await cluster.eventually('three replicas', () => runs(client, 3));
 
-  await client.delete(Deployment, key);
+  await client.delete(Deployment, owned);
   await cluster.eventually('the Deployment is back', () => runs(client, 3));
 
   await client.delete(Berth, key);
-  await cluster.eventually('the Deployment is gone', async () => (await client.get(Deployment, key)) === undefined);
+  await cluster.eventually('the Deployment is gone', async () => (await client.get(Deployment, owned)) === undefined);
 
   // What it asks for is exactly what it has done.
   recorder.verify(berthPart.permissions);

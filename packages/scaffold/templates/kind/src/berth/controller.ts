@@ -2,7 +2,7 @@ import { Deployment } from '@slipway/kube';
 import { controller } from '@slipway/runtime';
 
 import { Berth } from './api.ts';
-import { deploymentFor } from './deployment.ts';
+import { deploymentFor, deploymentKey } from './deployment.ts';
 import { readiness } from './readiness.ts';
 
 /** A reconciler is told a key: it reads what is, and writes what should be. The process may die between any two lines. */
@@ -19,7 +19,7 @@ export const berthController = controller({
     await client.apply(deploymentFor(wanted), { owner: wanted });
 
     // 3. Say how far it is. A change of the Deployment brings the key back.
-    const ready = readiness(wanted, await cache.get(Deployment, key));
+    const ready = readiness(wanted, await cache.get(Deployment, deploymentKey(key)));
     await client.setStatus(wanted, { conditions: [ready] });
     log.info('reconciled', { ready: ready.status, reason: ready.reason });
   },
