@@ -85,7 +85,7 @@ export function clusterRoleBinding(role: RoleName, subjects: readonly Subject[])
     kind: 'ClusterRoleBinding',
     metadata: { name: `openmcp:${role}`, labels: managedBy },
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: `openmcp:${role}:clusterscoped` },
-    subjects: [...subjects],
+    ...subjectsField(subjects),
   };
 }
 
@@ -96,6 +96,11 @@ export function roleBinding(role: RoleName, namespace: string, subjects: readonl
     kind: 'RoleBinding',
     metadata: { name: `openmcp:${role}`, namespace, labels: managedBy },
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: `openmcp:${role}` },
-    subjects: [...subjects],
+    ...subjectsField(subjects),
   };
+}
+
+/** A server keeps no empty list: stated again and again, it would look like a difference. */
+function subjectsField(subjects: readonly Subject[]): { subjects?: Subject[] } {
+  return subjects.length > 0 ? { subjects: [...subjects] } : {};
 }
