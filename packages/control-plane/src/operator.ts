@@ -48,6 +48,7 @@ import { componentController } from './component/define-component.ts';
 import { managedControlPlaneController } from './managed-control-plane/controller.ts';
 import { reasons } from './reasons.ts';
 import {
+  hostPermissions,
   landscaperPermissions,
   oneClusterPermissions,
   onboardingPermissions,
@@ -168,7 +169,7 @@ export const controlPlaneOperator: OperatorDescription = {
       name: 'cluster',
       value: 'role',
       description:
-        'for one cluster where several are used: onboarding, landscaper (--laas-cluster) or orchestrator (--co-cluster)',
+        'for one cluster where several are used: onboarding, host (--host-cluster), landscaper (--laas-cluster) or orchestrator (--co-cluster)',
       permissions: permissionsOn,
     },
   ],
@@ -218,6 +219,7 @@ export function controlPlaneControllers(settings: OperatorSettings, connect: Con
 
 const permissionsByRole: Readonly<Record<string, readonly PolicyRule[]>> = {
   onboarding: onboardingPermissions,
+  host: hostPermissions,
   landscaper: landscaperPermissions,
   orchestrator: orchestratorPermissions,
 };

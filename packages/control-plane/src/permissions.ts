@@ -39,6 +39,17 @@ export const onboardingPermissions: readonly PolicyRule[] = [
   core('secrets', 'get', 'create', 'patch', 'delete'),
 ];
 
+/** On the cluster that runs hosted control planes. */
+export const hostPermissions: readonly PolicyRule[] = [
+  core('namespaces', 'get', 'create', 'patch', 'delete'),
+  core('services', 'get', 'create', 'patch'),
+  core('secrets', 'get', 'create', 'update'),
+  core('configmaps', 'get', 'create', 'patch'),
+  core('pods', 'list'),
+  core('persistentvolumeclaims', 'list', 'delete'),
+  { apiGroups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: ['get', 'create', 'patch', 'delete'] },
+];
+
 const deployments = external(LandscaperDeployment, 'get', 'list', 'create', 'patch', 'delete');
 
 /** On the cluster of the Landscaper service. */

@@ -38,8 +38,9 @@ export class StandIn implements AsyncDisposable {
     this.#cluster = cluster;
   }
 
-  static async start(): Promise<StandIn> {
-    return new StandIn(await testCluster({ controllers: 'none', time: 'machine', kinds: [OpenIDConnect] }));
+  static async start(options: { unshared?: boolean } = {}): Promise<StandIn> {
+    const kinds = [OpenIDConnect];
+    return new StandIn(await testCluster({ ...options, controllers: 'none', time: 'machine', kinds }));
   }
 
   get client(): TestCluster['client'] {

@@ -28,6 +28,8 @@ export function apiServerComponent(options: ApiServerOptions): ComponentDefiniti
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
     watches: options.provider.watches,
+    // Most of its time it waits for other machines, of which some do not answer: they must not keep the others waiting.
+    concurrency: 50,
     async apply(context) {
       const server = await options.provider.ensure(context);
       return server.ready ? await withAccess(context, server, options) : waiting(server);

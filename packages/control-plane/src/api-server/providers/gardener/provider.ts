@@ -1,4 +1,4 @@
-import { type DeepReadonly, jsonEqual, type KubeObject, type ObjectKey, seconds } from '@slipway/kube';
+import { type DeepReadonly, isAlreadyExists, jsonEqual, type KubeObject, type ObjectKey, seconds } from '@slipway/kube';
 
 import { backReferences } from '../../../back-references.ts';
 import { ComponentError } from '../../../component/component-error.ts';
@@ -73,7 +73,8 @@ async function findShoot(
   if (remembered?.metadata?.name) {
     const { name, namespace } = remembered.metadata;
     const found = await client.get(Shoot, { name, namespace });
-    if (found) return found as KubeObject;
+    // A name can be used again by somebody else.
+    if (found && isOurs(found, context.key)) return found as KubeObject;
   }
   const found: KubeObject[] = [];
   const scope = { namespace: config.projectNamespace, labelSelector: backReferences(context.key) };
@@ -84,7 +85,14 @@ async function findShoot(
       `there are ${found.length} shoots for this control plane: ${found.map(({ metadata }) => metadata.name).join(', ')}; remove all but one`,
     );
   }
-  return found[0];
+  if (found.length > 0) return found[0];
+  // Whoever runs the landscape has named one that is to be taken over.
+  const overwrite = context.component.spec.internal?.gardener?.shootOverwrite;
+  return overwrite && ((await client.get(Shoot, overwrite)) as KubeObject | undefined);
+}
+
+function isOurs({ metadata }: DeepReadonly<Pick<KubeObject, 'metadata'>>, key: ObjectKey): boolean {
+  return Object.entries(backReferences(key)).every(([name, value]) => metadata.labels?.[name] === value);
 }
 
 async function writeShoot(
@@ -92,7 +100,15 @@ async function writeShoot(
   present: KubeObject | undefined,
   wanted: KubeObject,
 ): Promise<KubeObject> {
-  if (present === undefined) return await client.create(wanted);
+  if (present === undefined) {
+    return await client.create(wanted).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+      throw new ComponentError(
+        'ShootIdentificationNotPossible',
+        `the shoot ${wanted.metadata.name} is there already and belongs to somebody else; name it in shootOverwrite if it is to be taken over, or remove it`,
+      );
+    });
+  }
   const judged = ({ metadata, ...rest }: KubeObject): unknown => [rest['spec'], metadata.labels, metadata.annotations];
   if (jsonEqual(judged(present), judged(wanted))) return present;
   return await client.update(wanted);
