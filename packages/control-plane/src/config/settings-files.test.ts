@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { defaultAuthorization } from '../authorization/config.ts';
+import { usualSettings } from '../api-server/providers/hosted/settings.ts';
 import { SettingsError } from './settings-error.ts';
 import {
   readArchitectureConfig,
   readAuthenticationConfig,
   readAuthorizationConfig,
   readGardenerConfig,
+  readHostedConfig,
 } from './settings-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-settings-'));
@@ -126,4 +128,66 @@ test.each(refused)('a file with %s is refused, with the field by name', (_what, 
 
 test('a file that is not there is said to be missing', () => {
   expect(() => readAuthorizationConfig(join(folder, 'nowhere.yaml'))).toThrow(/nowhere\.yaml.*does not exist/s);
+});
+
+describe('hosted control planes', () => {
+  test('need a version; the rest is as usual', () => {
+    expect(readHostedConfig(file('version: 1.34.2\n'))).toEqual({ ...usualSettings, version: '1.34.2' });
+  });
+
+  test('can be told everything', () => {
+    const text = `
+version: 1.34.2
+images: { etcd: mirror.example/etcd:3 }
+etcd: { members: 3, storage: 20Gi, storageClassName: fast }
+apiServer: { replicas: 2, extraArgs: [--v=2] }
+service: { type: LoadBalancer, annotations: { a: b }, externalHost: '{name}.example.com', externalPort: 443 }
+serviceAddressRange: 10.0.0.0/16
+certificateLife: 720h
+authorityLife: 8760h
+`;
+    expect(readHostedConfig(file(text))).toEqual({
+      version: '1.34.2',
+      images: { ...usualSettings.images, etcd: 'mirror.example/etcd:3' },
+      etcd: { members: 3, storage: '20Gi', storageClassName: 'fast' },
+      apiServer: { replicas: 2, extraArgs: ['--v=2'] },
+      service: {
+        type: 'LoadBalancer',
+        annotations: { a: 'b' },
+        externalHost: '{name}.example.com',
+        externalPort: 443,
+      },
+      serviceAddressRange: '10.0.0.0/16',
+      certificateLifeMs: 720 * 3_600_000,
+      authorityLifeMs: 8760 * 3_600_000,
+    });
+  });
+
+  test.each([
+    ['no version', 'etcd: {members: 1}', /version: Required value/],
+    ['a version that is none', 'version: latest', /version/],
+    ['an even number of members', 'version: 1.34.2\netcd: {members: 2}', /etcd\.members: give an odd number/],
+    ['too many members', 'version: 1.34.2\netcd: {members: 9}', /etcd\.members/],
+    ['an unknown Service', 'version: 1.34.2\nservice: {type: Ingress}', /service\.type/],
+    [
+      'a NodePort without a host',
+      'version: 1.34.2\nservice: {type: NodePort}',
+      /service\.externalHost: Required value/,
+    ],
+    ['an argument that is none', 'version: 1.34.2\napiServer: {extraArgs: [v=2]}', /apiServer\.extraArgs\[0\]/],
+    ['a life that is none', 'version: 1.34.2\ncertificateLife: long', /certificateLife: 'long' is no duration/],
+    [
+      'a life that is over at once',
+      'version: 1.34.2\ncertificateLife: -1h',
+      /certificateLife: has to be at least an hour/,
+    ],
+    [
+      'an authority that ends first',
+      'version: 1.34.2\nauthorityLife: 9000h',
+      /authorityLife: has to be at least twice/,
+    ],
+  ])('%s is refused with the field', (_what, text, says) => {
+    expect(() => readHostedConfig(file(text))).toThrow(SettingsError);
+    expect(() => readHostedConfig(file(text))).toThrow(says);
+  });
 });

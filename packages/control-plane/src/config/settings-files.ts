@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   AnyFields,
   type FieldProblem,
+  hours,
   parseDuration,
   type Static,
   toStructuralSchema,
@@ -206,6 +207,8 @@ export function readHostedConfig(file: string): HostedSettings {
     problems.push({ field: 'etcd.members', message: 'give an odd number: an even one tolerates no more failures' });
   if (settings.service.type === 'NodePort' && settings.service.externalHost === undefined)
     problems.push({ field: 'service.externalHost', message: 'Required value: a NodePort does not say on which node' });
+  if (settings.certificateLifeMs < hours(1))
+    problems.push({ field: 'certificateLife', message: 'has to be at least an hour' });
   if (settings.authorityLifeMs < 2 * settings.certificateLifeMs)
     problems.push({ field: 'authorityLife', message: 'has to be at least twice certificateLife' });
   if (problems.length > 0) throw new SettingsError(file, problems);
