@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KubeObject } from '@slipway/kube';
+import { restoreObjects, type TestCluster } from '@slipway/testing';
+import { expect, test } from 'vitest';
+
+import { BtpOperator } from '../src/api.ts';
+import { btpCluster, btpController, reaches, read, seededCertificates } from './kit.ts';
+
+/** What `slipway up` of 0.1.0 had made of its example, definitions included. Keys are each cluster's own. */
+const left = (await readFile(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'), 'utf8'))
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as KubeObject);
+
+/** The uids of all that was there; one that is gone has none. */
+async function uids({ client }: TestCluster): Promise<Record<string, string | undefined>> {
+  const found = left.map(async ({ apiVersion, kind, metadata: { name = '', namespace } }) => {
+    const key = namespace === undefined ? { name } : { name, namespace };
+    const live = await client.get(await client.resolve(apiVersion, kind), key);
+    return [`${kind} ${name}`, live?.metadata.uid] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+test('what 0.1.0 has left is taken over, brought up to date in place, and then left alone', async () => {
+  await using cluster = await btpCluster(seededCertificates(), { unshared: true, kinds: [] });
+  await restoreObjects(cluster, left);
+  const before = await uids(cluster);
+  await cluster.install(BtpOperator);
+
+  const first = await cluster.run([btpController()]);
+  const updated = await reaches(cluster, 'UpdateDone');
+  expect(updated.status?.state).toBe('Ready');
+  expect(await uids(cluster)).toEqual(before);
+  // Each object is asked about in a dry run before the update and then applied once; none is deleted for it.
+  expect(cluster.writes.filter((write) => !write.startsWith('patch '))).toEqual([]);
+  const times = Object.values(Object.groupBy(cluster.writes, (write) => write)).map((same) => same!.length);
+  expect(Math.max(...times)).toBeLessThanOrEqual(2);
+  await first.stop();
+
+  const written = cluster.writes.length;
+  await cluster.run([btpController()]);
+  await cluster.advance(3_000);
+  expect(cluster.writes.slice(written)).toEqual([]);
+  expect((await read(cluster))?.status?.state).toBe('Ready');
+});
