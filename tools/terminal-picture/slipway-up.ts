@@ -10,6 +10,8 @@ import { svgOf } from './svg.ts';
 const root = resolve(import.meta.dirname, '..', '..');
 const columns = 120;
 const target = join(root, 'docs', 'images', 'slipway-up.svg');
+/** Of the Git server of an example; as good as gone, but no sight for a page. */
+const password = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 /** More additions in a row than this are summed up in the picture. */
 const shownInARow = 4;
 
@@ -53,7 +55,8 @@ function record(): Promise<Screen> {
       screen.write(chunk, performance.now() - begun);
       const table = screen.lines().map(textOf);
       const from = table.findIndex((line) => line.startsWith('OPERATOR'));
-      const rows = from < 0 ? [] : table.slice(from + 1).filter((line) => /^[a-z]/.test(line));
+      const below = from < 0 ? [] : table.slice(from + 1);
+      const rows = below.slice(0, below.indexOf('')).filter((line) => /^[a-z]/.test(line));
       // Every state in the table stands in the column of its title.
       if (rows.length < 2 || !rows.every((row) => / Ready /.test(row)) || !rows.some((row) => row.startsWith('btp')))
         return;
@@ -88,5 +91,6 @@ function shortened(lines: readonly Line[]): Line[] {
 
 /** The picture is not about one machine. */
 function withoutHome(line: Line): Line {
-  return { ...line, spans: line.spans.map((span) => ({ ...span, text: span.text.replaceAll(home, '~') })) };
+  const shown = (text: string) => text.replaceAll(home, '~').replace(password, '…');
+  return { ...line, spans: line.spans.map((span) => ({ ...span, text: shown(span.text) })) };
 }

@@ -7,7 +7,9 @@ import {
   isForbidden,
   isUnauthorized,
   KubeError,
+  loadKubeConfig,
   NoConfigError,
+  type KubeConfigOptions,
   type Connection,
   type Terminal,
   type ConnectedCluster,
@@ -43,17 +45,26 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
 /** The cluster that is told; without one told or in the usual place, the one of a `slipway up` that runs beside. */
 async function chosenConnection(terminal: Terminal, { kubeconfig, context }: ConnectionFlags): Promise<Connection> {
   try {
-    return await findConnection({
-      ...(kubeconfig ? { file: resolve(terminal.cwd, kubeconfig) } : {}),
-      ...(context ? { context } : {}),
-      ...(terminal.env['HOME'] ? { homeDirectory: terminal.env['HOME'] } : {}),
-      env: terminal.env,
-    });
+    return await findConnection({ ...placesOf(terminal, kubeconfig), ...(context ? { context } : {}) });
   } catch (error) {
     const beside = error instanceof NoConfigError && !context ? await connectionBeside(terminal) : undefined;
     if (beside) return beside;
     throw new NoConnection(firstLine(error), error);
   }
+}
+
+/** The contexts there are to choose from. */
+export async function contextNames(terminal: Terminal, kubeconfig: string | undefined): Promise<readonly string[]> {
+  return (await loadKubeConfig(placesOf(terminal, kubeconfig))).contexts;
+}
+
+/** Where the kubeconfig is looked for. */
+function placesOf({ cwd, env }: Terminal, kubeconfig: string | undefined): KubeConfigOptions {
+  return {
+    ...(kubeconfig ? { file: resolve(cwd, kubeconfig) } : {}),
+    ...(env['HOME'] ? { homeDirectory: env['HOME'] } : {}),
+    env,
+  };
 }
 
 /** Nothing says which cluster to use, or what says so cannot be read. */

@@ -10,7 +10,7 @@ import type { OperatorDescription, OperatorFlag, PermissionVariant } from '@slip
 import { Argument, Command, CommanderError, type Option } from 'commander';
 
 import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
-import { connectCluster } from './connect-command.ts';
+import { connectCluster, contextNames } from './connect-command.ts';
 import { helpLayout } from './help-layout.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators, withOutside } from './operators.ts';
@@ -224,6 +224,7 @@ class Assembly {
           kubeconfig: textOrNothing(named('kubeconfig')),
           context: textOrNothing(named('context')),
         }),
+      contexts: () => contextNames(terminal, textOrNothing(named('kubeconfig'))),
       operators: () => this.#loadOperators(),
       choice: async () => {
         const { names } = namedOperators(command.args, this.#sources);

@@ -34,6 +34,8 @@ export interface SlipwayCommand<F extends CommandFlags = CommandFlags> extends O
 
 export interface SlipwayContext<F extends CommandFlags = CommandFlags> extends CommandContext<F> {
   readonly version: string;
+  /** The contexts of the kubeconfig that `connect` would read. */
+  readonly contexts: () => Promise<readonly string[]>;
   /** All operators there are. */
   readonly operators: () => Promise<readonly OperatorDescription[]>;
   /** Those that are meant, with their settings. */

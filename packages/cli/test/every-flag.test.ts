@@ -216,6 +216,10 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   'version --client': async () => expect((await on('version', '--client')).out).not.toContain('Server'),
   'version --output': async () =>
     expect(JSON.parse((await on('version', '-o', 'json')).out)).toHaveProperty('clientVersion', '9.9.9'),
+  'completion --kubeconfig': async () =>
+    expect((await at('completion', 'contexts', '--kubeconfig', cluster.kubeconfig)).out).toBe('slipway\n'),
+  'completion --context': async () =>
+    expect((await at('completion', 'objects', '--kubeconfig', cluster.kubeconfig, '--context', 'moon')).code).toBe(3),
   'crds --write': async () => expect((await at('crds', '--write', 'written')).out).toMatch(/_operands\.yaml\n/),
   'rbac --namespace': async () => expect((await at('rbac', '--namespace', 'here')).out).toContain('namespace: here\n'),
   'rbac --metrics-require-token': async () =>

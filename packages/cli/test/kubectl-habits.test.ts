@@ -72,6 +72,10 @@ const status = (argv: readonly string[], options: CallOptions = {}) =>
 const names = async (...argv: string[]) =>
   (await status([...argv, '-o', 'name'])).out.trim().split('\n').filter(Boolean);
 
+const hasBash = await promisify(execFile)('bash', ['--version']).then(
+  () => true,
+  () => false,
+);
 const ann = 'boat.harbour.example.com/ann';
 const bob = 'boat.harbour.example.com/bob';
 const hello = 'operand.operand.run.cloud.google.com/hello';
@@ -329,6 +333,45 @@ describe('errors have one style', () => {
     ],
   ])('%j names the subcommand', async (argv, err) => {
     expect(await call(argv)).toEqual({ code: 2, out: '', err });
+  });
+});
+
+describe('completion asks for what only a kubeconfig or a cluster knows', () => {
+  const asked = async (what: string, ...argv: string[]) =>
+    (await call(['completion', what, '--kubeconfig', cluster.kubeconfig, ...argv], { operators })).out;
+
+  test('the words: contexts, namespaces, and operators, kinds and names', async () => {
+    expect(await asked('contexts')).toBe('slipway\n');
+    expect((await asked('namespaces')).split('\n')).toEqual(expect.arrayContaining(['bay', 'default']));
+    expect((await asked('objects')).split('\n')).toEqual(
+      expect.arrayContaining(['operand', 'harbour', 'operands', 'boats', 'operand/hello', 'boat/ann']),
+    );
+  });
+
+  test.skipIf(skipped(!hasBash, 'completion run by bash: there is no bash here'))('bash asks for them', async () => {
+    const { out: script } = await call(['completion', 'bash'], { operators });
+    const complete = async (...words: string[]) => {
+      // In the place of the command stands a function that says what it was asked.
+      const lines = [
+        script,
+        'slipway() { echo "asked-$2-of-$4"; }',
+        `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`,
+        '_slipway; echo "${COMPREPLY[*]}"',
+      ];
+      return (await promisify(execFile)('bash', ['-c', lines.join('\n')])).stdout.trim();
+    };
+    expect(await complete('slipway', 'status', '--context', '')).toBe('asked-contexts-of-');
+    expect(await complete('slipway', 'status', '-n', 'asked')).toBe('asked-namespaces-of-');
+    expect(await complete('slipway', 'status', 'asked')).toBe('asked-objects-of-');
+    expect(await complete('slipway', 'status', '--context', 'moon', 'asked')).toBe('asked-objects-of-moon');
+  });
+
+  test('zsh and fish ask for the same', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const { out } = await call(['completion', shell], { operators });
+      const asks = shell === 'zsh' ? '_slipway_asked ' : 'slipway completion ';
+      for (const words of ['contexts', 'namespaces', 'objects']) expect(out).toContain(`${asks}${words}`);
+    }
   });
 });
 
