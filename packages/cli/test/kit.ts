@@ -42,7 +42,7 @@ export function terminalFor(options: CallOptions = {}): Terminal {
     columns: () => options.columns ?? 120,
     rows: () => 40,
     env: { HOME: nowhere, ...options.env },
-    cwd: options.cwd ?? nowhere,
+    cwd: options.cwd ?? '/nonexistent',
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

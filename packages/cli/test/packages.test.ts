@@ -117,7 +117,7 @@ describe('a package brings its operator and its commands by its package.json', (
     await using found = await harbour();
     expect(await found.slipway('crane', 'lift', 'box', '--height', '10')).toMatchObject({
       code: 2,
-      err: "slipway: --height must be a number from 1 to 9, not '10'\n",
+      err: "slipway: --height must be a number from 1 to 9, not '10'\n  slipway crane lift --help lists its flags\n",
     });
     expect((await found.slipway('crane', 'lift')).code).toBe(2);
     expect((await found.slipway('crane', 'lift', 'box', '--colour', 'green')).code).toBe(2);

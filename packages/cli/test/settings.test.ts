@@ -122,7 +122,7 @@ describe('settings of operators', () => {
     const run = ['run', '--kubeconfig', cluster.kubeconfig];
     const { code, err } = await call([...run, '--pace', '1m'], { ...options, env: { CREW: '7' } });
     expect(given).toEqual({ pace: '1m', crew: '7' });
-    expect(err).toContain('slipway: paced: that will do\n  slipway run --help lists the settings');
+    expect(err).toContain('slipway: paced: that will do\n  slipway run operand --help lists its settings');
     expect(code).toBe(2);
     await call(run, options);
     expect(given).toEqual({ pace: '5s' });
