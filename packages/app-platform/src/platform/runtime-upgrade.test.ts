@@ -1,6 +1,7 @@
 import { silentLogger } from '@slipway/runtime';
 import { expect, test } from 'vitest';
 
+import { impatientClock } from '../../test/git-kit.ts';
 import type { DeploymentState } from '../state/deployment-state.ts';
 import type { Platform } from './platform.ts';
 import { runtimeUpgrade, type RuntimeUpgrade } from './runtime-upgrade.ts';
@@ -49,4 +50,69 @@ test('runtimeUpgrade: the first installation, the same version and an older one 
 
 test('runtimeUpgrade: a version nobody can read is an error', async () => {
   await expect(upgraded({ version: 'latest', deployingVersion: '2.0.0' })).rejects.toThrow("'latest' is no version");
+});
+
+/** A platform with these Applications, each with what its status says at every look. */
+function withApplications(applications: Record<string, string[]>, upgrade: Partial<RuntimeUpgrade>) {
+  const looks: string[] = [];
+  const warnings: string[] = [];
+  const platform = {
+    upgrades: [{ version: '2.0.0', ...upgrade }],
+    helmfile: { template: async () => '' },
+    settings: { retries: 2, minTimeoutMs: 30_000 },
+    clock: impatientClock(),
+    log: { ...silentLogger, warn: (text: string) => void warnings.push(text) },
+    client: {
+      async *list() {
+        for (const name of Object.keys(applications)) yield { metadata: { name } };
+      },
+      async get(_kind: unknown, { name }: { name: string }) {
+        const [sync, health] = (applications[name]!.shift() ?? 'Unknown Unknown').split(' ');
+        looks.push(name);
+        return { status: { sync: { status: sync }, health: { status: health } } };
+      },
+    },
+  } as unknown as Platform;
+  const run = (when: 'pre' | 'post') => runtimeUpgrade(platform, when, { version: '1.0.0', deployingVersion: '2.0.0' });
+  return { run, looks, warnings };
+}
+
+test('runtimeUpgrade of an application: by a part of its name, after it is in sync and healthy, at its own moment', async () => {
+  const done: string[] = [];
+  const states = ['OutOfSync Healthy', 'Synced Progressing', 'Synced Healthy'];
+  const { run, looks } = withApplications(
+    { 'istio-system-istiod': states, 'console-console': [] },
+    {
+      applications: {
+        istiod: { post: async () => void done.push('post istiod') },
+        absent: { post: async () => void done.push('never') },
+      },
+    },
+  );
+  await run('pre');
+  expect([done, looks]).toEqual([[], []]);
+  await run('post');
+  expect(done).toEqual(['post istiod']);
+  expect(looks).toHaveLength(3);
+});
+
+test('runtimeUpgrade of an application: one that fails or stays unwell keeps neither the others nor the upgrade', async () => {
+  const done: string[] = [];
+  const failing = async () => {
+    throw new Error('no');
+  };
+  const { run, warnings } = withApplications(
+    { 'a-well': ['Synced Healthy'], 'b-broken': ['Synced Healthy'], 'c-unwell': [] },
+    {
+      applications: {
+        unwell: { pre: async () => void done.push('never') },
+        broken: { pre: failing },
+        well: { pre: async () => void done.push('pre well') },
+      },
+    },
+  );
+  await run('pre');
+  expect(done).toContain('pre well');
+  expect(done).not.toContain('never');
+  expect(warnings).toHaveLength(2);
 });

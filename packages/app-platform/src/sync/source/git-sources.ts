@@ -16,6 +16,8 @@ export interface GitSourcesOptions {
   /** How long an answer about a branch counts, in milliseconds. */
   readonly refreshMs: number;
   readonly timeoutMs: number;
+  /** Checkouts of one repository that are kept for the next pass. Default 5. */
+  readonly keep?: number;
 }
 
 /** Where the files of Applications come from. */
@@ -26,8 +28,7 @@ interface Answer {
   readonly refs: ReadonlyMap<string, string>;
 }
 
-/** Checkouts of one repository that are kept for the next pass. */
-const keptCheckouts = 5;
+const usuallyKept = 5;
 
 /** Repositories that Applications name: which commit a revision is, and its files. A commit never changes, so a checkout is made once. */
 export class GitSources {
@@ -126,7 +127,8 @@ export class GitSources {
       .map((name) => join(repository, name))
       .filter((path) => !path.endsWith('.new') && (this.#users.get(path) ?? 0) === 0)
       .sort((a, b) => order.indexOf(a) - order.indexOf(b));
-    for (const path of idle.slice(0, Math.max(0, idle.length - keptCheckouts))) {
+    const { keep = usuallyKept } = this.#options;
+    for (const path of idle.slice(0, Math.max(0, idle.length - keep))) {
       this.#checkouts.delete(path);
       this.#users.delete(path);
       await rm(path, { recursive: true, force: true });
