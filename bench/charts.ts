@@ -122,6 +122,12 @@ try {
         value: `${figure(factor)}×`,
         holds: factor >= 1,
       });
+    if (index > 0)
+      bars.push({
+        text: `${basename(chart)} in a fresh process of the bundle: not slower than helm`,
+        value: `${figure(theirs / process_)}×`,
+        holds: theirs >= process_,
+      });
   }
   await publish({
     script: 'bench:charts',

@@ -36,6 +36,12 @@ export const chartFlags = {
 /** What the argument `chart` may be. */
 export const chartArgument = 'folder or .tgz, repository/name, oci://host/path/name, or a name with --repo';
 
+/** A release and its chart. */
+export const releaseArguments = [
+  { name: 'name', summary: 'name of the release', required: true },
+  { name: 'chart', summary: chartArgument, required: true },
+] as const;
+
 /** Repositories as Helm's files and these flags have them. */
 export async function openRepositories(
   terminal: Terminal,

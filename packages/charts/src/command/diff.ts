@@ -2,7 +2,7 @@ import { CommandError, defineCommand } from '@slipway/kube';
 
 import { diffUpgrade } from '../release/difference.ts';
 import { changedExitCode, changeText, exitCodeFlag } from './change-text.ts';
-import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
 import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
 import { explained, namespaceFlag, releaseContext } from './release-flags.ts';
 import { valueFlags } from './value-flags.ts';
@@ -10,10 +10,7 @@ import { valueFlags } from './value-flags.ts';
 /** `slipway chart diff`: what `slipway chart upgrade` would change. */
 export const diffCommand = defineCommand({
   connection: true,
-  arguments: [
-    { name: 'name', summary: 'name of the release', required: true },
-    { name: 'chart', summary: chartArgument, required: true },
-  ],
+  arguments: releaseArguments,
   flags: {
     ...valueFlags,
     ...chartFlags,

@@ -1,7 +1,7 @@
 import { defineCommand } from '@slipway/kube';
 
 import { installRelease } from '../release/install.ts';
-import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
 import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
 import { valueFlags } from './value-flags.ts';
@@ -9,10 +9,7 @@ import { valueFlags } from './value-flags.ts';
 /** `slipway chart install`. */
 export const installCommand = defineCommand({
   connection: true,
-  arguments: [
-    { name: 'name', summary: 'name of the release', required: true },
-    { name: 'chart', summary: chartArgument, required: true },
-  ],
+  arguments: releaseArguments,
   flags: {
     ...valueFlags,
     ...chartFlags,

@@ -2,7 +2,7 @@ import { defineCommand } from '@slipway/kube';
 
 import { upgradeRelease } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';
-import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
 import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
@@ -11,10 +11,7 @@ import { valueFlags } from './value-flags.ts';
 /** `slipway chart upgrade`. */
 export const upgradeCommand = defineCommand({
   connection: true,
-  arguments: [
-    { name: 'name', summary: 'name of the release', required: true },
-    { name: 'chart', summary: chartArgument, required: true },
-  ],
+  arguments: releaseArguments,
   flags: {
     ...valueFlags,
     ...chartFlags,
