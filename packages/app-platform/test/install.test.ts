@@ -177,6 +177,29 @@ test(
   },
 );
 
+test('a change that is pushed before the installation is complete is kept', { timeout: limit }, async () => {
+  await using world = await platformWorld();
+  await world.git.push({ 'env/apps/console.yaml': 'kind: AplApp\nspec:\n    replicas: 3\n' }, 'early');
+  await world.cluster.run([world.controller()]);
+  await installed(world);
+  expect(await readFile(`${world.settings.envDir}/env/apps/console.yaml`, 'utf8')).toContain('replicas: 3');
+});
+
+test('two replicas without leader election: one works, the other waits until it ends', { timeout: limit }, async () => {
+  await using world = await platformWorld();
+  const { cluster } = world;
+  const first = await cluster.run([world.controller()]);
+  await cluster.eventually('the first has begun', () =>
+    first.logs.some(({ message }) => message === 'Starting installation attempt'),
+  );
+  const second = await cluster.run([world.controller({ settings: world.withFolder('second') })]);
+  await installed(world);
+  const worked = () => second.logs.some(({ message }) => /Starting|Installation already completed/.test(message));
+  expect(worked()).toBe(false);
+  await first.stop();
+  await cluster.eventually('the second takes over', worked);
+});
+
 test('without VALUES_INPUT a cluster that is no platform is left as it is', { timeout: limit }, async () => {
   await using world = await platformWorld();
   const { cluster } = world;

@@ -39,7 +39,8 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
   const { stdout: changes } = await copy.git(['status', '--porcelain', '--untracked-files=no']);
   if (changes !== '') await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
   const ours = await copy.revision();
-  if (ours === undefined) return 'unchanged';
+  // Without anything of ours there is no reason to ask the server: what others pushed is for the next poll to find.
+  if (ours === undefined || (changes === '' && ours === (await copy.fetchedRevision()))) return 'unchanged';
 
   for (let attempt = 0; ; attempt += 1) {
     try {

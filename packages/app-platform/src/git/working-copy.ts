@@ -103,6 +103,15 @@ export class WorkingCopy {
     return stdout.split('\t')[0] || undefined;
   }
 
+  /** The commit our branch had on the server when we last fetched or pushed. */
+  async fetchedRevision(): Promise<string | undefined> {
+    const { stdout, exitCode } = await this.git(
+      ['rev-parse', '--verify', '--quiet', `refs/remotes/origin/${this.branch}`],
+      { accept: [0, 1, 128] },
+    );
+    return exitCode === 0 ? stdout.trim() : undefined;
+  }
+
   /** Takes over what the server has. Leftovers of an apply that failed vanish, a forced push is followed. */
   async takeRemote(signal?: AbortSignal): Promise<void> {
     const more = signal ? { signal } : {};

@@ -14,6 +14,7 @@ export const retryAfterMs = 1000;
  */
 export async function reconcileInstall(platform: Platform, attempt: number): Promise<boolean> {
   const { client, log, signal } = platform;
+  let begun = false;
   try {
     if ((await installationState(client)) === 'completed') {
       log.info('Installation already completed, skipping install steps');
@@ -21,6 +22,7 @@ export async function reconcileInstall(platform: Platform, attempt: number): Pro
     }
     log.info('Starting installation attempt', { attempt });
     await updateInstallationStatus(platform, 'in-progress', attempt);
+    begun = true;
     await step('Cluster validation failed', () => validateCluster(platform));
     await step('Bootstrap process failed', () => bootstrap(platform));
     await step('Install process failed', () => install(platform));
@@ -30,6 +32,8 @@ export async function reconcileInstall(platform: Platform, attempt: number): Pro
   } catch (error) {
     signal.throwIfAborted();
     log.error('Installation failed', { attempt, error });
+    // What was never said to be in progress has not failed: it has not begun.
+    if (!begun) return false;
     await updateInstallationStatus(platform, 'failed', attempt, failureText(error)).catch((unwritten: unknown) =>
       log.warn('the installation status was not written', { error: unwritten }),
     );

@@ -14,7 +14,7 @@ import { valuesInput } from './values-input.ts';
  * anywhere comes back to the same passwords, certificate authority and keys.
  */
 export async function processValues(platform: Platform): Promise<void> {
-  const { client, root, clock, random } = platform;
+  const { client, root, layers, clock, random } = platform;
   const stored = await storedSecrets(client);
   const input = merge(stored, await valuesInput(platform));
   const generated = generateSecrets(secretRules(await root.schema()), input);
@@ -24,5 +24,7 @@ export async function processValues(platform: Platform): Promise<void> {
   const all = { ...merge(authority, stored, generated, kms), users };
   // Stored before anything can use them: a crash right after this line loses nothing.
   await storeSecrets(client, all);
-  await writeValues(platform, { ...merge(all, input, kms), users });
+  // Over what the repository says already: somebody may have pushed before the installation was complete.
+  const present = await layers.values('files');
+  await writeValues(platform, { ...merge(present, all, input, kms), users });
 }

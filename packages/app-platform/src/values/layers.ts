@@ -1,6 +1,7 @@
 import { fromPlain, helmFunctions, makeEnvironment, TemplateSet, type GoMap } from '@slipway/charts';
 
 import { loadValues, teamsIn, type LoadedValues } from './load.ts';
+import { ParsedFiles } from './parsed-files.ts';
 import type { PlatformRoot } from './platform-root.ts';
 import { merge, type Tree } from './tree.ts';
 import { parseYaml } from './yaml-file.ts';
@@ -18,6 +19,7 @@ const adminTeam = 'admin';
 export class ValuesLayers {
   readonly #root: PlatformRoot;
   readonly #directory: string;
+  readonly #known = new ParsedFiles();
 
   constructor(root: PlatformRoot, directory: string) {
     this.#root = root;
@@ -25,7 +27,7 @@ export class ValuesLayers {
   }
 
   async files(): Promise<LoadedValues> {
-    return await loadValues(this.#directory);
+    return await loadValues(this.#directory, { known: this.#known });
   }
 
   async values(layers: Layers): Promise<Tree> {

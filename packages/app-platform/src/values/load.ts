@@ -1,11 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNode, type Document, type LineCounter } from 'yaml';
 
+import { ParsedFiles } from './parsed-files.ts';
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
 import { ValuesError } from './values-error.ts';
-import { parseLines } from './yaml-file.ts';
 
 /** A file that is part of the tree. */
 export interface ValuesFile {
@@ -26,12 +26,14 @@ export interface LoadedValues {
 export interface LoadOptions {
   /** Leave out what is encrypted, for a check by somebody without the key. Default false: it is an error. */
   readonly skipEncrypted?: boolean;
+  /** What is known of the files from before. */
+  readonly known?: ParsedFiles;
 }
 
 /** Reads all files of a values repository into one tree. A file that cannot be read ends it: half a platform is none. */
 export async function loadValues(
   directory: string,
-  { skipEncrypted = false }: LoadOptions = {},
+  { skipEncrypted = false, known = new ParsedFiles() }: LoadOptions = {},
 ): Promise<LoadedValues> {
   const tree: Tree = {};
   const files: ValuesFile[] = [];
@@ -40,7 +42,13 @@ export async function loadValues(
     for (const team of isTeamKind(kind) ? teams : ['']) {
       const folder = ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/');
       for (const name of await namesIn(join(directory, folder), kind)) {
-        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, { kind, team, tree, skipEncrypted });
+        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, {
+          kind,
+          team,
+          tree,
+          skipEncrypted,
+          files: known,
+        });
         if (file) files.push(file);
       }
     }
@@ -54,14 +62,22 @@ export async function teamsIn(directory: string): Promise<string[]> {
   return await foldersIn(join(directory, 'env', 'teams'));
 }
 
+interface ReadOptions {
+  readonly kind: FileKind;
+  readonly team: string;
+  readonly tree: Tree;
+  readonly skipEncrypted: boolean;
+  readonly files: ParsedFiles;
+}
+
 async function readValuesFile(
   directory: string,
   path: string,
-  { kind, team, tree, skipEncrypted }: { kind: FileKind; team: string; tree: Tree; skipEncrypted: boolean },
+  { kind, team, tree, skipEncrypted, files }: ReadOptions,
 ): Promise<ValuesFile | undefined> {
-  const text = (await readText(directory, path + decryptedSuffix)) ?? (await readText(directory, path));
-  if (text === undefined) return undefined;
-  const { document, lines, content: manifest } = parseLines(text, path);
+  const parsed = (await files.read(directory, path + decryptedSuffix)) ?? (await files.read(directory, path));
+  if (!parsed) return undefined;
+  const { document, lines, content: manifest } = parsed;
   if (manifest !== null && manifest !== undefined && !isTree(manifest))
     refuse(path, 1, '', 'must be a map with a spec');
   const content = isTree(manifest) ? manifest : {};
@@ -144,18 +160,4 @@ function lineOf(document: Document, lines: LineCounter, key: string): number | u
 function hasMagicKey(node: unknown): boolean {
   if (typeof node !== 'object' || node === null) return false;
   return Object.hasOwn(node, '__proto__') || Object.values(node).some(hasMagicKey);
-}
-
-/** A file of values is read by people; what is larger is none, and would stop the whole operator. */
-const largestFile = 1024 * 1024;
-
-async function readText(directory: string, path: string): Promise<string | undefined> {
-  try {
-    const { size } = await stat(join(directory, path));
-    if (size > largestFile) refuse(path, undefined, '', `is larger than ${largestFile / 1024} KiB`);
-    return await readFile(join(directory, path), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,0 +1,162 @@
+/** `npm run bench:platform [-- --quick] [-- --record]`: the steps of an apply in process, and as a script with a program for each. */
+import { channel, subscribe } from 'node:diagnostics_channel';
+import { parseArgs } from 'node:util';
+
+import { decryptSecrets } from '../../packages/app-platform/src/secrets/crypt.ts';
+import { findOracle } from '../../tools/oracles/index.ts';
+import { ensureReferenceBinaries } from '../../tools/reference-cluster/index.ts';
+import { figure, publish, ratio, type Bar, type Table } from '../lib/report.ts';
+import { median } from '../lib/statistics.ts';
+import { ByProcesses, type Programs } from './by-processes.ts';
+import { benchWorld, type BenchWorld, type Size } from './world.ts';
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, quick: { type: 'boolean' }, record: { type: 'boolean' } },
+});
+const rounds = Number(options.rounds);
+const sizes: readonly Size[] = options.quick
+  ? [{ releases: 10, teams: 1 }]
+  : [10, 80].flatMap((releases) => [1, 100].map((teams) => ({ releases, teams })));
+
+type Step = 'values load' | 'full apply' | 'teams-only apply' | 'idle poll';
+
+interface Measured {
+  readonly size: Size;
+  readonly step: Step;
+  readonly oursMs: number;
+  readonly theirsMs: number;
+}
+
+async function programs(): Promise<{ programs: Programs; versions: Record<string, string> }> {
+  const binaries = await ensureReferenceBinaries({ tools: ['helm', 'kubectl'], build: false });
+  if (!binaries.available || !binaries.helm || !binaries.kubectl) throw new Error('not built: npm run reference:build');
+  const [helmfile, sops] = [await findOracle('helmfile'), await findOracle('sops')];
+  if (!helmfile.available) throw new Error(helmfile.reason);
+  if (!sops.available) throw new Error(sops.reason);
+  return {
+    programs: { helm: binaries.helm, kubectl: binaries.kubectl, helmfile: helmfile.path, sops: sops.path },
+    versions: { helmfile: helmfile.version, sops: sops.version },
+  };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+/** In turn, so that both sides meet the same load. */
+async function inTurn(
+  times: number,
+  ours: () => Promise<unknown>,
+  theirs: () => Promise<unknown>,
+  before = async () => {},
+) {
+  const [a, b]: [number[], number[]] = [[], []];
+  for (let round = 0; round < times; round += 1) {
+    await before();
+    a.push(await timed(ours));
+    await before();
+    b.push(await timed(theirs));
+  }
+  return { oursMs: median(a), theirsMs: median(b) };
+}
+
+async function measure(world: BenchWorld, size: Size, tools: Programs): Promise<Measured[]> {
+  const { platform, operator } = world;
+  const script = new ByProcesses(world, tools);
+  await operator.reconcile(platform);
+  await script.loadValues();
+  const step = async (name: Step, ...args: Parameters<typeof inTurn>): Promise<Measured> => {
+    const measured = { size, step: name, ...(await inTurn(...args)) };
+    process.stderr.write(
+      `${size.releases} releases, ${size.teams} teams, ${name}: ${figure(measured.oursMs, 'ms')} and ${figure(measured.theirsMs, 'ms')}\n`,
+    );
+    return measured;
+  };
+  const load = async () => {
+    await decryptSecrets(platform);
+    await platform.layers.values('all');
+  };
+  return [
+    await step('values load', rounds, load, () => script.loadValues()),
+    await step(
+      'full apply',
+      rounds,
+      () => operator.reconcile(platform),
+      () => script.fullApply(),
+    ),
+    await step(
+      'teams-only apply',
+      rounds,
+      () => operator.pollAndApplyGitChanges(platform),
+      () => script.teamsOnlyApply(),
+      () => world.pushTeam(),
+    ),
+    await step(
+      'idle poll',
+      5 * rounds,
+      () => operator.pollAndApplyGitChanges(platform),
+      () => script.idlePoll(),
+    ),
+  ];
+}
+
+/** Processes the operator starts in an idle poll. */
+async function forksOfIdlePoll({ operator, platform }: BenchWorld): Promise<number> {
+  await operator.pollAndApplyGitChanges(platform);
+  let forks = 0;
+  subscribe('child_process', (message) => {
+    const { process: child } = message as { process: { spawnargs?: readonly string[] } };
+    setImmediate(() => (forks += child.spawnargs?.[1] === 'http-backend' ? 0 : 1));
+  });
+  for (let poll = 0; poll < 20; poll += 1) await operator.pollAndApplyGitChanges(platform);
+  await new Promise<void>((resolve) => void setImmediate(() => setImmediate(resolve)));
+  if (!channel('child_process').hasSubscribers) throw new Error('nobody counts processes');
+  return forks;
+}
+
+const { programs: tools, versions } = await programs();
+const results: Measured[] = [];
+let forks = 0;
+for (const size of sizes) {
+  await using world = await benchWorld(size);
+  results.push(...(await measure(world, size, tools)));
+  forks += await forksOfIdlePoll(world);
+}
+
+const gitIsCommon =
+  'with a single team nearly all of our time is git itself: fetch, checkout, log, diff and status, which both sides run';
+
+function bar(step: Step, least: number, why?: string): Bar {
+  const worst = Math.min(
+    ...results.filter((result) => result.step === step).map(({ oursMs, theirsMs }) => theirsMs / oursMs),
+  );
+  return {
+    text: `${step}: at least ${least} times as fast as the programs, in every size`,
+    value: `${figure(worst)}×`,
+    holds: worst >= least,
+    ...(why === undefined ? {} : { why }),
+  };
+}
+
+const tables: Table[] = sizes.map((size) => ({
+  title: `${size.releases} releases, ${size.teams} ${size.teams === 1 ? 'team' : 'teams'}`,
+  columns: ['', 'ours', 'programs', 'ours / programs'],
+  rows: results
+    .filter((result) => result.size === size)
+    .map(({ step, oursMs, theirsMs }) => [step, figure(oursMs, 'ms'), figure(theirsMs, 'ms'), ratio(oursMs, theirsMs)]),
+}));
+
+await publish({
+  script: 'bench:platform',
+  title: 'Applying a platform',
+  method: `An installed platform on an embedded API server in a process of its own and a Git server over HTTP. Ours: the operator's own rounds. Programs: the same steps as a script does them, with \`sops -d\` for each secret file, \`helmfile\` (and \`helm\` behind it) for values, lists and manifests, \`kubectl apply --server-side\` for the cluster; git is the same on both sides. Medians of ${rounds} rounds in turn.`,
+  versions,
+  bars: [
+    bar('full apply', 5),
+    bar('teams-only apply', 10, gitIsCommon),
+    { text: 'an idle poll starts no process', value: String(forks), holds: forks === 0 },
+  ],
+  tables,
+});
