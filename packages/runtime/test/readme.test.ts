@@ -29,6 +29,26 @@ test('every code block of the README is in the tutorial', async () => {
   }
 });
 
+test('every code block of the README imports what it uses of ours', async () => {
+  const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+  const tutorial = await readFile(join(import.meta.dirname, 'tutorial.ts'), 'utf8');
+  const importsOf = (code: string) =>
+    new Map(
+      [...code.matchAll(/^import \{([^}]*)\} from '([^']+)';$/gm)].flatMap(([, names = '', from = '']) =>
+        names.split(',').flatMap((name) => {
+          const imported = name.replace('type ', '').trim();
+          return imported === '' ? [] : [[imported, from] as const];
+        }),
+      ),
+    );
+  const known = importsOf(tutorial);
+  for (const [, block = ''] of readme.matchAll(/```ts\n(.*?)```/gs)) {
+    const code = block.replaceAll(/^import [^;]*;$|'[^']*'|`[^`]*`|\/\/.*$/gm, '');
+    const used = [...known].filter(([name]) => new RegExp(`(?<![\\w.])${name}\\b(?!:)`).test(code));
+    expect(importsOf(block)).toEqual(new Map(used));
+  }
+});
+
 test('trying it out says hello', async () => {
   expect(await tryItOut()).toBe('Hello, world!');
 });
