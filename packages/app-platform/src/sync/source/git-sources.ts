@@ -72,7 +72,10 @@ export class GitSources {
   ): Promise<T> {
     const repository = join(this.#options.directory, createHash('sha256').update(url).digest('hex').slice(0, 16));
     const target = join(repository, commit);
-    this.#users.set(target, (this.#users.get(target) ?? 0) + 1);
+    const users = this.#users.get(target) ?? 0;
+    // The order of the keys is the order of use.
+    this.#users.delete(target);
+    this.#users.set(target, users + 1);
     try {
       let checkout = this.#checkouts.get(target);
       if (!checkout) {
