@@ -27,7 +27,7 @@ describe.skipIf(leftOut)('API servers from the platform of the second architectu
     [cluster, ...standIns] = await Promise.all([
       testCluster({ kinds: [...Object.values(componentKinds), ClusterRequest, AccessRequest, Cluster] }),
       StandIn.start(),
-      StandIn.start({ unshared: true }),
+      StandIn.start(),
     ]);
     const connect: StandIn['connect'] = async (kubeconfig) =>
       await standIns[kubeconfig.includes('elsewhere') ? 1 : 0].connect(kubeconfig);

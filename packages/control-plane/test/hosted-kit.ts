@@ -38,9 +38,11 @@ export class StandIn implements AsyncDisposable {
     this.#cluster = cluster;
   }
 
-  static async start(options: { unshared?: boolean } = {}): Promise<StandIn> {
-    const kinds = [OpenIDConnect];
-    return new StandIn(await testCluster({ ...options, controllers: 'none', time: 'machine', kinds }));
+  static async start(): Promise<StandIn> {
+    // One of its own: without controllers the namespaces on it never go, so it cannot be cleaned for others.
+    return new StandIn(
+      await testCluster({ unshared: true, controllers: 'none', time: 'machine', kinds: [OpenIDConnect] }),
+    );
   }
 
   get client(): TestCluster['client'] {

@@ -91,7 +91,7 @@ beforeAll(async () => {
   [cluster, ...standIns] = await Promise.all([
     testCluster({ kinds: Object.values(componentKinds), time: 'machine' }),
     StandIn.start(),
-    StandIn.start({ unshared: true }),
+    StandIn.start(),
   ]);
   for (const [name, { answer }] of Object.entries(bad)) await serve(name, answer);
   await serve('hole', () => (hanging += 1));
