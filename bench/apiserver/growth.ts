@@ -71,10 +71,14 @@ async function startReal() {
     return undefined;
   }
   const cluster = await startReferenceCluster();
-  const transport = undiciTransport({
-    server: cluster.url,
-    tls: { ca: cluster.ca, clientCertificate: { cert: cluster.adminCert, key: cluster.adminKey } },
-  });
+  const transport = undiciTransport(
+    {
+      server: cluster.url,
+      tls: { ca: cluster.ca, clientCertificate: { cert: cluster.adminCert, key: cluster.adminKey } },
+    },
+    // Some of these take the real server long.
+    { requestTimeoutMs: 300_000 },
+  );
   await send(transport, {
     method: 'POST',
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
