@@ -9,7 +9,8 @@ const embeddedOnly = skipped(
   'on the real API server: a crash at every call of an installation and of applies, which needs virtual time',
 );
 
-/** `npm run test:sweep` crashes at every call; `npm test` at a few of them. */
+/** `SLIPWAY_SOAK=1 npm run test:sweep` crashes at every call, which takes many minutes; without it every third call has its crash, and in `npm test` a few. */
+const every = process.env['SLIPWAY_SOAK'] === '1' ? 1 : full ? 3 : 45;
 const folders: readonly (readonly [Folder, string])[] = [
   ['kept', 'a container started again in its folder'],
   ['new', 'a pod started again in an empty folder'],
@@ -20,11 +21,11 @@ test.skipIf(embeddedOnly).each(full ? folders : folders.slice(0, 1))(
   { timeout: full ? 3_600_000 : 300_000 },
   async (folder) => {
     const { points, requests } = await sweepCrashes(platformLife(folder, { short: !full }), {
-      stride: full ? 1 : 31,
+      stride: every,
       phases: ['after'],
       progress: (point) => process.env['SLIPWAY_SWEEP_PROGRESS'] && process.stdout.write(`${folder}: ${point}\n`),
     });
-    expect(points).toBeGreaterThan(full ? 80 : 2);
+    expect(points).toBeGreaterThan(80 / every - 1);
     process.stdout.write(`crash sweep, folder ${folder}: ${points} points of ${requests} calls\n`);
   },
 );
