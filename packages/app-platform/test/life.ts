@@ -19,8 +19,8 @@ const rarely = { POLL_INTERVAL_MS: '120000', RECONCILE_INTERVAL_MS: '3600000' };
 const moreReplicas = 'kind: AplApp\nspec:\n    enabled: true\n    replicas: 3\n';
 const workload = 'kind: AplTeamWorkload\nmetadata: {name: web}\nspec: {image: nginx}\n';
 
-/** The life of a platform: installed, given a team, and unless it is a short one, changed. */
-export function platformLife(folder: Folder, options: { readonly short?: boolean } = {}): Scenario {
+/** The life of a platform: installed, given a team, and changed. */
+export function platformLife(folder: Folder): Scenario {
   let world!: PlatformWorld;
   let processes = 0;
   let wanted = '';
@@ -45,7 +45,7 @@ export function platformLife(folder: Folder, options: { readonly short?: boolean
     steps: [
       { name: 'install', run: async () => undefined, settled: () => isApplied(world) },
       push('a team', { 'env/teams/blue/settings.yaml': 'spec: {}\n', 'env/teams/blue/workloads/web.yaml': workload }),
-      ...(options.short ? [] : [push('more replicas', { 'env/apps/console.yaml': moreReplicas })]),
+      push('more replicas', { 'env/apps/console.yaml': moreReplicas }),
     ],
     watch: watchStateMachines,
     snapshot: (cluster) => snapshot(cluster, world),

@@ -9,7 +9,7 @@ import { findOperators } from '../src/packages.ts';
 import { temporaryFolder } from './kit.ts';
 
 const soak = process.env['SLIPWAY_SOAK'] === '1';
-const rounds = soak ? 50 : 3;
+const rounds = soak ? 50 : 2;
 const main = resolve(import.meta.dirname, '..', 'src', 'main.ts');
 
 function up(data: string, operators: readonly string[]): ChildProcess {
