@@ -52,7 +52,14 @@ export class PageReader implements AsyncDisposable {
     const npx = `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(repository, 'packages/cli/src/main.ts')}" "$@"\n`;
     await writeFile(join(tools, 'npx'), npx);
     await chmod(join(tools, 'npx'), 0o755);
-    const env = { ...process.env, HOME: folder, KUBECONFIG: '', PATH: `${tools}:${process.env['PATH']}` };
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      HOME: folder,
+      KUBECONFIG: '',
+      PATH: `${tools}:${process.env['PATH']}`,
+    };
+    // A reader has the embedded cluster, whatever these tests run on.
+    delete env['SLIPWAY_CLUSTER'];
     return new PageReader(folder, env, [slipwayUp, ...terminals]);
   }
 
