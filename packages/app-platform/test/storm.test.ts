@@ -79,7 +79,7 @@ function storyOf(random: SeededRandom): StormStory {
   };
 }
 
-test.skipIf(embeddedOnly).each(stormSeeds({ quick: 1, full: 20 }))(
+test.skipIf(embeddedOnly).each(stormSeeds({ quick: 1, full: 12 }))(
   'storm %s: kills, pushes, edits and outages between any two calls, and every state machine keeps to its steps',
   { timeout: full ? 600_000 : 300_000 },
   async (seed) => {
