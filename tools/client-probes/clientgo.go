@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,20 +120,31 @@ func typedClient(ctx context.Context, config *rest.Config, namespace string) err
 	if err := expect("default replicas", *deployed.Spec.Replicas, int32(1)); err != nil {
 		return err
 	}
-	deployed.Status.ObservedGeneration = 7
-	deployed.Status.Conditions = []appsv1.DeploymentCondition{{Type: "Tried", Status: corev1.ConditionTrue}}
-	if deployed, err = client.AppsV1().Deployments(namespace).UpdateStatus(ctx, deployed, metav1.UpdateOptions{}); err != nil {
+	// The Deployment controller of a real cluster writes too.
+	deployments := client.AppsV1().Deployments(namespace)
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if deployed, err = deployments.Get(ctx, "d", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		deployed.Status.ObservedGeneration = 7
+		deployed.Status.Conditions = []appsv1.DeploymentCondition{{Type: "Tried", Status: corev1.ConditionTrue}}
+		deployed, err = deployments.UpdateStatus(ctx, deployed, metav1.UpdateOptions{})
+		return err
+	}); err != nil {
 		return fmt.Errorf("update status: %w", err)
 	}
 	if err := expect("observed generation", deployed.Status.ObservedGeneration, int64(7)); err != nil {
 		return err
 	}
-	scale, err := client.AppsV1().Deployments(namespace).GetScale(ctx, "d", metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("get scale: %w", err)
-	}
-	scale.Spec.Replicas = 3
-	if scale, err = client.AppsV1().Deployments(namespace).UpdateScale(ctx, "d", scale, metav1.UpdateOptions{}); err != nil {
+	scale := &autoscalingv1.Scale{}
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if scale, err = deployments.GetScale(ctx, "d", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		scale.Spec.Replicas = 3
+		scale, err = deployments.UpdateScale(ctx, "d", scale, metav1.UpdateOptions{})
+		return err
+	}); err != nil {
 		return fmt.Errorf("update scale: %w", err)
 	}
 	if err := expect("scale", scale.Spec.Replicas, int32(3)); err != nil {
@@ -173,7 +185,11 @@ func dynamicClient(ctx context.Context, config *rest.Config, namespace string) e
 	if err := expect("patched", value, "2"); err != nil {
 		return err
 	}
-	watcher, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: patched.GetResourceVersion()})
+	watcher, err := maps.Watch(ctx, metav1.ListOptions{
+		ResourceVersion: patched.GetResourceVersion(),
+		// A real cluster puts a ConfigMap of its own into every namespace.
+		FieldSelector: "metadata.name=a",
+	})
 	if err != nil {
 		return fmt.Errorf("watch: %w", err)
 	}
