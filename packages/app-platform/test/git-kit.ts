@@ -81,20 +81,31 @@ export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWor
 
 const refusals = 'refused-pushes';
 
-/** A hook that looks at every commit of every push: what holds a secret in clear, or a decrypted file, is refused and written down. */
+/**
+ * A hook that looks at every commit of every push: what holds a secret in clear, or a decrypted file, is refused and written
+ * down. It needs nothing but a shell and git: a program that is missing must not let a push through.
+ */
 async function guardPushes(repository: string): Promise<void> {
   const hook = join(repository, 'hooks', 'pre-receive');
   await mkdir(dirname(hook), { recursive: true });
   await writeFile(
     hook,
     `#!/bin/sh
+set -e
+refuse() {
+  echo "$1" >>${refusals}
+  echo 'a secret in clear' >&2
+  exit 1
+}
 while read old new ref; do
   case "$new" in *[!0]*) ;; *) continue ;; esac
-  if git log -p --format=%B "$new" --not --all | grep -n -F -e '${canary}' -e '${clearSecret}' >>${refusals} ||
-    git log --name-only --format= "$new" --not --all | grep -n -e '[.]dec$' >>${refusals}; then
-    echo 'a secret in clear' >&2
-    exit 1
-  fi
+  commits=$(git log -p --format=%B "$new" --not --all)
+  case "$commits" in
+    *'${canary}'*) refuse '${canary}' ;;
+    *'${clearSecret}'*) refuse '${clearSecret}' ;;
+  esac
+  decrypted=$(git log --name-only --format= "$new" --not --all -- '*.dec')
+  case "$decrypted" in ?*) refuse "$decrypted" ;; esac
 done
 `,
   );
