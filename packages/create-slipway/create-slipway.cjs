@@ -1,4 +1,13 @@
 #!/usr/bin/env node
 'use strict';
 
-void import('@slipway/scaffold/main');
+const { nodeProblem } = require('@slipway/kube/node-problem.cjs');
+const { engines } = require('./package.json');
+
+const problem = nodeProblem(process.versions.node, engines.node);
+if (problem === undefined) {
+  void import('@slipway/scaffold/main');
+} else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+}

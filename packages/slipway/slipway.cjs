@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 'use strict';
 
+const { nodeProblem } = require('@slipway/kube/node-problem.cjs');
 const { engines } = require('./package.json');
-const { nodeProblem } = require('./node-problem.cjs');
 
 const problem = nodeProblem(process.versions.node, engines.node);
 if (problem === undefined) {

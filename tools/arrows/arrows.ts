@@ -16,9 +16,9 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   testing: ['apiserver', 'kube', 'runtime'],
   // It finds the operators and names none.
   cli: ['kube', 'runtime', 'manifests', 'apiserver'],
-  slipway: ['cli'],
+  slipway: ['cli', 'kube'],
   scaffold: ['kube'],
-  'create-slipway': ['scaffold'],
+  'create-slipway': ['scaffold', 'kube'],
 };
 
 /** Tests may use the test kit and the embedded server besides what the package itself may use. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findPackages, type SlipwayPackage } from '@slipway/cli';
 import { build, type Plugin } from 'esbuild';
 
-import { nodeProblem } from '../../packages/slipway/node-problem.cjs';
+import { nodeProblem } from '../../packages/kube/node-problem.cjs';
 import { publishedEngines } from '../pack/published-manifest.ts';
 import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from './build.ts';
 import { importedPackages, undeclared } from './foreign-imports.ts';
 import { entryModules, publishedManifest, type PackageManifest, type Release } from './published-manifest.ts';
+import { releaseProblems } from './release-problems.ts';
 import { publishedMap, publishedTypes } from './take-module.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
@@ -41,6 +42,14 @@ export async function pack(directory = join(root, 'dist')): Promise<Packed[]> {
   await rm(built, { recursive: true });
   await mkdir(tarballs, { recursive: true });
   return await makeTarballs(folders, tarballs);
+}
+
+/** Ends the process when the packages may be tried, and are not to be published yet. */
+async function refuseUnready(): Promise<void> {
+  const problems = await releaseProblems(root);
+  if (problems.length === 0) return;
+  console.error(['this is not ready to be published (docs/releasing.md):', ...problems].join('\n  '));
+  process.exit(1);
 }
 
 async function findSources(): Promise<Source[]> {
@@ -139,6 +148,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 if (import.meta.main) {
+  if (process.argv.includes('--release')) await refuseUnready();
   for (const { name, tarball, bytes, files } of await pack()) {
     const kilobytes = `${(bytes / 1e3).toFixed(0)} kB`;
     console.log(

@@ -3,7 +3,7 @@
 const { spawnSync } = require('node:child_process');
 const { existsSync, unlinkSync } = require('node:fs');
 const { join } = require('node:path');
-const { nodeProblem } = require('../../packages/slipway/node-problem.cjs');
+const { nodeProblem } = require('../../packages/kube/node-problem.cjs');
 
 /**
  * Where the pinned Node cannot run (a system with musl, say) or is not to be had for the machine, npm scripts shall find the

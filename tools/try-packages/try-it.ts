@@ -27,7 +27,7 @@ try {
   await step(`an operator of one's own, on Node ${promised[0]}`, async () =>
     tryScaffold(await placeOn(promised[0]!, 'own'), packed),
   );
-  await step('Nodes that are too old', () => refuse(packed));
+  await step('Nodes that are too old', refuse);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -71,13 +71,14 @@ async function tryOut(version: string, packed: readonly Packed[]): Promise<void>
   await runUntilReady('npx slipway up --port 0', place.cwd, place.env);
 }
 
-/** One line with the Node that was found and the one that is needed, from the command and from the bundle. */
-async function refuse(packed: readonly Packed[]): Promise<void> {
+/** One line with the Node that was found and the one that is needed, from both programs, installed, and from the bundle. */
+async function refuse(): Promise<void> {
   const { file } = await bundle({ directory: join(folder, 'bundle') });
+  const installed = join(folder, `on-${promised[0]}`, 'node_modules');
+  const programs = [join(installed, 'slipway', 'slipway.cjs'), join(installed, 'create-slipway', 'create-slipway.cjs')];
   for (const version of tooOld) {
     const place = await placeOn(version);
-    const command = join(packed.find(({ name }) => name === 'slipway')!.folder, 'slipway.cjs');
-    for (const program of [command, file]) {
+    for (const program of [...programs, file]) {
       const { code, out, err } = await call(place, 'node', program, 'version');
       const line = /^slipway needs Node 22\.19\.0 or newer, and this is Node (\S+): .*\n$/.exec(err);
       if (code !== 1 || out !== '' || line?.[1] !== version)
