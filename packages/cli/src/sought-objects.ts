@@ -101,9 +101,15 @@ export async function readSought(
   return { objects, missing };
 }
 
-async function readKind(client: Client, { kind, ...sought }: Sought, where: Where): Promise<readonly KubeObject[]> {
-  const { namespace: looked, labelSelector, signal } = where;
-  const namespace = kind.scope === 'Namespaced' ? (sought.namespace ?? looked) : undefined;
+/** The namespace objects are sought in; in all of them when there is none. */
+export function namespaceOf({ kind, namespace }: Sought, where: Where): string | undefined {
+  return kind.scope === 'Namespaced' ? (namespace ?? where.namespace) : undefined;
+}
+
+async function readKind(client: Client, sought: Sought, where: Where): Promise<readonly KubeObject[]> {
+  const { kind } = sought;
+  const { labelSelector, signal } = where;
+  const namespace = namespaceOf(sought, where);
   const within = namespace === undefined ? {} : { namespace };
   if (sought.name === undefined) {
     const objects: KubeObject[] = [];

@@ -145,6 +145,7 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     const argv = ['plan', '-f', 'bare.yaml', '-n', 'there', '--kubeconfig', cluster.kubeconfig];
     expect((await at(...argv)).out).toContain('ConfigMap there/a');
   },
+  'plan --selector': async () => expect((await on('plan', '-l', 'a=b')).err).toContain('has the labels a=b'),
   'plan --exit-code': async () => expect((await on('plan', '--exit-code')).code).toBe(1),
   'check --kubeconfig': async () => expect((await on('check')).out).toMatch(/^ok +server: Kubernetes v1\./),
   'check --context': async () => expect((await on('check', '--context', 'moon')).code).toBe(3),

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
-import { defineKind, type KubeObject, type Namespace } from '@slipway/kube';
+import { defineKind, toCustomResourceDefinition, type KubeObject, type Namespace } from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
 import type { OperatorDescription } from '@slipway/runtime';
 import { onReference, skipped } from '@slipway/testing';
@@ -139,6 +139,12 @@ describe('which objects status shows', () => {
       2,
       /^slipway: .*-A does not go with it\n {2}slipway status --help lists its flags/,
     ],
+    [
+      'a selector that is none',
+      ['-l', 'fleet in red'],
+      2,
+      /^slipway: -l: .*\n {2}write it as kubectl takes it: app=web/,
+    ],
     ['a name and a selector', ['boat/ann', '-l', 'a=b'], 2, /^slipway: .*-l/],
     ['words and files', ['boats', '-f', 'x'], 2, /^slipway: .*not both/],
     [
@@ -207,6 +213,57 @@ describe('how status shows them', () => {
     expect(watching.out.match(/OPERATOR/g)).toHaveLength(1);
   });
 
+  test('-w goes on where an object comes back, and shows kinds from when they are installed', async () => {
+    await using empty = await servedCluster({ controllers: 'none' });
+    const watching = new Call(['status', '-w', '-o', 'name', '--kubeconfig', empty.kubeconfig], { operators });
+    await empty.client.apply(toCustomResourceDefinition(Boat));
+    await empty.client.create({
+      apiVersion: Boat.apiVersion,
+      kind: 'Boat',
+      metadata: { name: 'ann', namespace: 'default' },
+      spec: {},
+    });
+    await watching.says(/^boat\.harbour\.example\.com\/ann\n/);
+    expect(await watching.stop()).toBe(0);
+  });
+
+  test('-w on a terminal draws the table over itself', async () => {
+    const options = { operators, interactive: true };
+    const watching = new Call(['status', 'boats', '-n', 'bay', '-w', '--kubeconfig', cluster.kubeconfig], options);
+    await watching.says(/^OPERATOR .*\n.*bay\/bob/);
+    await launch('kim', 'bay');
+    await watching.says(/.\[2A.\[0JOPERATOR .*\n.*bay\/bob.*\n.*bay\/kim/);
+    expect(await watching.stop()).toBe(0);
+    await cluster.client.delete(Boat, { name: 'kim', namespace: 'bay' });
+  });
+
+  test('-w says when it cannot watch any more, and goes on', async () => {
+    await using lost = await servedCluster({ controllers: 'none', crds: [(await call(['crds'], { operators })).out] });
+    const watching = new Call(['status', 'boats', '-w', '--kubeconfig', lost.kubeconfig], { operators });
+    await watching.says(/nothing is managed in namespace default/);
+    await lost.cluster.stop();
+    await watching.says(
+      /of Boat\.v1\.harbour\.example\.com in namespace default failed: .*; the cache keeps trying\.\n/,
+    );
+    expect(await watching.stop()).toBe(0);
+    expect(watching.out).toBe('');
+  });
+
+  test('-w KIND/NAME watches that one object beyond its end', async () => {
+    await launch('liz', 'bay');
+    const argv = ['status', 'boat/liz', '-n', 'bay', '-w', '-o', 'json', '--kubeconfig', cluster.kubeconfig];
+    const watching = new Call(argv, { operators });
+    await watching.says(/"name":"liz"/);
+    await launch('joe', 'bay');
+    await cluster.client.delete(Boat, { name: 'liz', namespace: 'bay' });
+    await watching.says(/"name":"liz","state":"Gone"/);
+    await launch('liz', 'bay');
+    await watching.says(/"Gone"[^]*"state":"Aground"/);
+    expect(await watching.stop()).toBe(0);
+    expect(watching.out).not.toContain('joe');
+    for (const name of ['liz', 'joe']) await cluster.client.delete(Boat, { name, namespace: 'bay' });
+  });
+
   test('-w -o json prints a document in a line for each change', async () => {
     const watching = new Call(['status', 'boats', '-w', '-o', 'json', '--kubeconfig', cluster.kubeconfig], {
       operators,
@@ -244,6 +301,20 @@ describe('plan', () => {
       'slipway: ConfigMap default/a is not in namespace bay\n  leave out -n bay, or the namespace in the manifest\n',
     );
     expect(code).toBe(2);
+  });
+
+  test('-l plans only the objects of the files with these labels', async () => {
+    const labelled = (name: string, fleet: string) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, labels: { fleet: ${fleet} } }\n`;
+    const both = `${labelled('red-one', 'red')}---\n${labelled('blue-one', 'blue')}`;
+    expect((await plan(both, '-l', 'fleet=red', '-o', 'name')).out).toBe('configmap/red-one\n');
+    expect((await plan(both, '-l', 'fleet notin (red)', '-o', 'name')).out).toBe('configmap/blue-one\n');
+    expect(await plan(both, '-l', 'fleet=green', '-o', 'name', '--exit-code')).toEqual({
+      code: 0,
+      out: '',
+      err: 'no object of the files has the labels fleet=green\n',
+    });
+    expect((await plan(both, '-l', 'fleet in red')).code).toBe(2);
   });
 
   test('-o name names what would change as kubectl does', async () => {

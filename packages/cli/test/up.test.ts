@@ -20,6 +20,8 @@ describe('up', () => {
     await using home = await temporaryFolder();
     const running = new Call(['up', 'operand', '--port', '0'], { env: { HOME: home.path } });
     await running.says(/Operand hello → Ready\n/);
+    const beside = await call(['status', 'operand/hello', '-o', 'name'], { env: { HOME: home.path } });
+    expect(beside.out).toBe('operand.operand.run.cloud.google.com/hello\n');
     expect(await running.stop()).toBe(0);
     expect(running.err).toBe('');
     const story = [

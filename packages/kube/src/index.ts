@@ -7,6 +7,7 @@ export * from './clock.ts';
 export * from './command/command.ts';
 export * from './command/command-error.ts';
 export * from './command/output.ts';
+export * from './command/selector.ts';
 export { styled, type Style, type Terminal } from './command/terminal.ts';
 export * from './conditions.ts';
 export { ConfigError, NoConfigError } from './config/config-error.ts';

@@ -7,7 +7,10 @@ import {
   isNotFound,
   isUnknownKind,
   jsonEqual,
+  givenSelector,
+  matchesLabels,
   outputFlag,
+  selectorFlag,
   styled,
   validateObject,
   yamlText,
@@ -55,6 +58,7 @@ export const command = defineCommand({
       summary: 'namespace of objects that name none; else that of the context',
       perCall: true,
     },
+    selector: selectorFlag,
     'exit-code': {
       type: 'boolean',
       summary: 'end with 0 when nothing would change, 1 when something would, above 1 on errors',
@@ -64,13 +68,18 @@ export const command = defineCommand({
   examples: [
     { line: 'slipway plan -f shop.yaml' },
     { line: 'slipway plan -f shop.yaml -f config/ -o json' },
+    { line: 'slipway plan -f all/ -l app=web' },
     { line: 'kustomize build . | slipway plan -f - --exit-code' },
   ],
   failureCode: ({ 'exit-code': told }) => (told ? exitCodes.failedComparing : exitCodes.failed),
   async run({ terminal, flags, connect }) {
     const check = (object: KubeObject) =>
       isOperand(object) ? validateObject(Operand, applyDefaults(Operand, object)) : [];
-    const objects = await readManifestFiles(terminal, flags.file, { check });
+    const selector = givenSelector(flags.selector);
+    const written = await readManifestFiles(terminal, flags.file, { check });
+    const objects = written.filter(({ metadata }) => matchesLabels(metadata.labels, selector));
+    if (written.length > objects.length && objects.length === 0)
+      terminal.err(`no object of the files has the labels ${flags.selector}\n`);
     await using cluster = await connect();
     const placed = await inNamespace(cluster, objects, flags.namespace, terminal.signal);
     const plan = await planObjects(cluster, placed, terminal.signal);

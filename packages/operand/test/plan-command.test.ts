@@ -52,7 +52,13 @@ async function plan(cluster: TestCluster, files: readonly string[], input = ''):
     openTransport: () => cluster.transport(),
     async [Symbol.asyncDispose]() {},
   });
-  const flags = { file: files, namespace: undefined, 'exit-code': false, output: 'table' as const };
+  const flags = {
+    file: files,
+    namespace: undefined,
+    selector: undefined,
+    'exit-code': false,
+    output: 'table' as const,
+  };
   try {
     await command.run!({ terminal, args: [], flags, verbose: false, connect });
     return { text, error: undefined };

@@ -1,24 +1,20 @@
 import {
   CommandError,
   exitCodes,
+  givenSelector,
   outputFlag,
-  sleep,
+  selectorFlag,
   type ConnectedCluster,
   type OutputFormat,
-  type Terminal,
 } from '@slipway/kube';
 import { fileFlag, readManifestFiles } from '@slipway/manifests';
 
-import type { ManagedObject } from '../managed-object.ts';
 import { readSought, soughtByWords, soughtInFiles, type Sought, type Where } from '../sought-objects.ts';
-import { LiveView } from '../view/live-view.ts';
-import { StatusLines } from '../view/status-lines.ts';
 import { formatStatus } from '../view/status-text.ts';
 import { definitionName } from '../installed-set.ts';
 import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
-
-/** How often a watched status is read again. */
-const refreshMs = 1000;
+import { watchStatus } from '../watch-status.ts';
+import { WatchedObjects } from '../watched-objects.ts';
 
 const statusFlags = {
   namespace: {
@@ -29,13 +25,7 @@ const statusFlags = {
     perCall: true,
   },
   'all-namespaces': { type: 'boolean', short: 'A', summary: 'look into all namespaces' },
-  selector: {
-    type: 'string',
-    short: 'l',
-    value: 'labels',
-    summary: 'only objects with these labels, such as app=web',
-    perCall: true,
-  },
+  selector: selectorFlag,
   file: { ...fileFlag, summary: `only the objects in these files: ${fileFlag.summary}` },
   watch: { type: 'boolean', short: 'w', summary: 'keep showing it; when piped, a line for each change' },
   output: outputFlag,
@@ -57,17 +47,20 @@ export const command = slipwayCommand({
     const sought = await soughtBy(context);
     await using cluster = await context.connect();
     const where = placeOf(context, cluster);
-    const read = () => readSought(cluster.client, sought, where);
+    const found = await readSought(cluster.client, sought, where);
     const nothing = nothingText(context.flags.output, isEverywhere(sought) ? undefined : where.namespace);
-    await (context.flags.watch ? watchStatus(context, nothing, read) : showStatus(context, nothing, read));
+    if (!context.flags.watch) return showStatus(context, nothing, found);
+    await using watched = new WatchedObjects(cluster, context.terminal, sought, where);
+    await watchStatus(context.terminal, { watched, missing: found.missing, format: context.flags.output, nothing });
   },
 });
 
 type StatusContext = SlipwayContext<typeof statusFlags>;
-type ReadStatus = () => ReturnType<typeof readSought>;
+type Found = Awaited<ReturnType<typeof readSought>>;
 
 async function soughtBy({ terminal, operators, args, flags }: StatusContext): Promise<Sought[]> {
   const all = await operators();
+  givenSelector(flags.selector);
   if (flags.file.length > 0 && args.length > 0) throw misused('name what to look at, or its files with -f: not both');
   const sought =
     flags.file.length > 0
@@ -104,46 +97,8 @@ function nothingText(format: OutputFormat, namespace: string | undefined): strin
     : `nothing is managed in namespace ${namespace} (-A looks into all)\n`;
 }
 
-async function showStatus({ terminal, flags }: StatusContext, nothing: string, read: ReadStatus): Promise<void> {
-  const { objects, missing } = await read();
+function showStatus({ terminal, flags }: StatusContext, nothing: string, { objects, missing }: Found): void {
   terminal.out(objects.length === 0 ? nothing : formatStatus(terminal, objects, flags.output));
   if (missing.length > 0 && flags.output === 'table')
     terminal.err(`not installed here: ${missing.map(definitionName).join(', ')} (slipway run --install-crds)\n`);
-}
-
-/** On a terminal the table is drawn over itself; whatever else reads it gets a line, or a document, for each change. */
-async function watchStatus({ terminal, flags }: StatusContext, nothing: string, read: ReadStatus): Promise<void> {
-  const isTable = flags.output === 'table' || flags.output === 'wide';
-  const show =
-    terminal.interactive && isTable ? drawn(terminal, flags.output, nothing) : written(terminal, flags.output);
-  let isFirst = true;
-  while (!terminal.signal.aborted) {
-    const { objects } = await read().catch((error: unknown) => {
-      // Ctrl-C is how a watch ends, also in the middle of a look.
-      if (terminal.signal.aborted) return { objects: undefined };
-      throw error;
-    });
-    if (objects === undefined) return;
-    if (isFirst && objects.length === 0 && isTable && !terminal.interactive) terminal.err(nothing);
-    isFirst = false;
-    show(objects);
-    await sleep(terminal.clock, refreshMs, terminal.signal).catch(() => undefined);
-  }
-}
-
-type ShowStatus = (objects: readonly ManagedObject[]) => void;
-
-function drawn(terminal: Terminal, format: OutputFormat, nothing: string): ShowStatus {
-  const view = new LiveView(terminal);
-  return (objects) => {
-    const text = objects.length === 0 ? nothing : formatStatus(terminal, objects, format);
-    view.draw(text.trimEnd().split('\n'));
-  };
-}
-
-function written(terminal: Terminal, format: OutputFormat): ShowStatus {
-  const lines = new StatusLines(terminal, format);
-  return (objects) => {
-    for (const line of lines.changed(objects)) terminal.out(line);
-  };
 }

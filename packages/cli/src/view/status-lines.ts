@@ -1,14 +1,16 @@
 import { yamlText, type OutputFormat, type Terminal } from '@slipway/kube';
 
 import { statusColumns, type ManagedObject } from '../managed-object.ts';
+import type { WatchedChange } from '../watched-objects.ts';
 import { nameOf, statusData, tableWidth } from './status-text.ts';
 import { renderTable } from './table.ts';
 
-/** What changed since the last look, for who reads line by line: rows as a table goes on, JSON a line each, YAML a document each. */
+/** What changes, for who reads line by line: rows as a table goes on, JSON a line each, YAML a document each. */
 export class StatusLines {
   readonly #terminal: Terminal;
   readonly #format: OutputFormat;
-  #last = new Map<string, { readonly row: ManagedObject; readonly text: string }>();
+  /** What was said last, by name. */
+  readonly #last = new Map<string, string>();
   #hasTitle = false;
 
   constructor(terminal: Terminal, format: OutputFormat) {
@@ -17,14 +19,19 @@ export class StatusLines {
   }
 
   /** The lines about what is new, different or gone. */
-  changed(objects: readonly ManagedObject[]): string[] {
-    const before = this.#last;
-    this.#last = new Map(objects.map((row) => [`${nameOf(row)} ${row.key}`, { row, text: JSON.stringify(row) }]));
-    const rows: ManagedObject[] = [];
-    for (const [name, { row, text }] of this.#last) if (before.get(name)?.text !== text) rows.push(row);
-    for (const [name, { row }] of before)
-      if (!this.#last.has(name)) rows.push({ ...row, state: 'Gone', good: undefined, message: '' });
+  changed(changes: readonly WatchedChange[]): string[] {
+    const rows = changes.flatMap((change) => this.#news(change));
     return rows.length === 0 ? [] : this.#lines(rows);
+  }
+
+  /** What there is to say about a change: nothing when it is about what is not shown. */
+  #news({ row, isGone }: WatchedChange): ManagedObject[] {
+    const name = `${nameOf(row)} ${row.key}`;
+    if (isGone) return this.#last.delete(name) ? [{ ...row, state: 'Gone', good: undefined, message: '' }] : [];
+    const text = JSON.stringify(row);
+    if (this.#last.get(name) === text) return [];
+    this.#last.set(name, text);
+    return [row];
   }
 
   #lines(rows: readonly ManagedObject[]): string[] {
