@@ -25,6 +25,11 @@ export function waitsForTime(): () => void {
   };
 }
 
+/** Begins something that is no part of the reconciliation that begins it: its timers are none that reconciliation waits for. */
+export function apartFromWork<T>(begin: () => T): T {
+  return works.exit(begin);
+}
+
 /**
  * Work outside of virtual time: reconciliations that read files or run processes. While one of them waits for nothing that time
  * would bring, time stands still, however long the machine takes.

@@ -1,4 +1,5 @@
 import { ConfigMap, newObject, type KubeObject } from '@slipway/kube';
+import { controller, requeueAfter, type Controller } from '@slipway/runtime';
 import {
   onReference,
   playStorm,
@@ -102,6 +103,29 @@ describe.skipIf(embeddedOnly)('a storm', () => {
     ];
     expect(again.journal).toEqual(first.journal);
     expect(other.journal).not.toEqual(first.journal);
+  });
+
+  test('rages for as many writes as the story wants, also when its steps are over', { timeout: 60_000 }, async () => {
+    /** Writes every second, for ever. */
+    const restless: Controller = controller({
+      name: 'restless',
+      for: ConfigMap,
+      async reconcile({ client, clock }, key) {
+        await client.patch(ConfigMap, key, { type: 'merge', body: { data: { at: String(clock.now()) } } });
+        return requeueAfter(1000);
+      },
+    });
+    const story = (random: SeededRandom): StormStory => ({
+      ...storyWith()(random),
+      controllers: () => [restless],
+      steps: [{ name: 'nothing', run: async () => undefined }],
+      settled: async () => true,
+      watch: () => ({ verify: () => undefined }),
+      writes: { accepted: Number.POSITIVE_INFINITY, sent: Number.POSITIVE_INFINITY },
+      rages: 30,
+    });
+    const { writes } = await playStorm(story, 1, options);
+    expect(writes).toBeGreaterThanOrEqual(30);
   });
 
   test(

@@ -5,6 +5,7 @@ import type { Platform } from '../platform/platform.ts';
 import { deployingNow } from '../platform/deploying.ts';
 import { setDeploymentState } from '../state/deployment-state.ts';
 import { applyCrds } from './apply-crds.ts';
+import { takingNothing } from './foreign-fields.ts';
 import { initialSetupData } from './initial-setup-data.ts';
 
 /** Puts the platform on the cluster. The order is a contract: others wait for what comes before them. */
@@ -13,13 +14,13 @@ export async function install(platform: Platform): Promise<void> {
   const deploying = await deployingNow(platform);
   await setDeploymentState(client, { status: 'deploying', ...deploying });
   log.info('applying essential manifests');
-  await deployEssential(platform, { force: false });
+  await takingNothing(() => deployEssential(platform, { force: false }));
   log.info('applying custom resource definitions');
   await applyCrds(platform);
   log.info('installing stage=prep');
-  await helmfile.sync({ selectors: ['stage=prep'], signal });
+  await takingNothing(() => helmfile.sync({ selectors: ['stage=prep'], signal }));
   log.info('installing app=core');
-  await helmfile.sync({ selectors: ['app=core'], signal });
+  await takingNothing(() => helmfile.sync({ selectors: ['app=core'], signal }));
   const credentials = commitCredentials(await layers.values('all'));
   if (!credentials) throw new Error('apps.gitea.adminPassword is not set: nobody could push the values');
   log.info('committing the values');

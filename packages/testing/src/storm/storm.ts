@@ -2,6 +2,7 @@ import { KubeError, type KubeObject, type TransportRequest } from '@slipway/kube
 import type { Controller } from '@slipway/runtime';
 
 import { KillableTransport, type OtherCalls } from '../killable-transport.ts';
+import { apartFromWork } from '../outside-work.ts';
 import { watchOwnerReferences } from '../owner-watch.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import type { TestCluster, TestManager } from '../test-cluster.ts';
@@ -29,6 +30,8 @@ export interface StormStory {
   isRecord?(object: KubeObject): boolean;
   /** How often the operator may write an object while nothing changes. */
   readonly writes?: WriteBound;
+  /** It rages for at least so many writes, also when users have nothing left to do. Default 0: as long as there are steps. */
+  readonly rages?: number;
 }
 
 export interface StormAct {
@@ -145,20 +148,28 @@ class Storm implements Sky {
     return this.clock.now() < this.#downUntil;
   }
 
-  /** From the first step to the last. */
+  /** From the first step to the last, and as long as the story wants. */
   async rage(): Promise<void> {
     for (let replica = 0; replica < this.#replicas; replica += 1) await this.#start(replica);
     await this.#act('step');
     const patienceMs = this.#cluster.type === 'embedded' ? 60_000 : 1_500;
-    while (this.#nextStep < this.#story.steps.length) {
+    while (!this.#isOver()) {
       const next = this.#nextStep;
       await this.#cluster.eventually(
         'the operator writes, or has nothing to do',
-        () => this.#failure !== undefined || this.#nextStep > next || this.#isQuiet(patienceMs),
+        () => this.#failure !== undefined || this.#nextStep > next || this.#isOver() || this.#isQuiet(patienceMs),
       );
       if (this.#failure) throw this.#failure;
-      if (this.#nextStep === next) await this.#act('step');
+      if (this.#nextStep > next) continue;
+      // Nobody has anything left to do: there is nothing to disturb.
+      if (next >= this.#story.steps.length) return;
+      await this.#act('step');
     }
+  }
+
+  #isOver(): boolean {
+    const { steps, rages = 0 } = this.#story;
+    return this.#nextStep >= steps.length && this.#writes >= rages;
   }
 
   /** Nothing was written for so long. Before the first write there is no storm: the operator is still starting. */
@@ -329,11 +340,12 @@ class Storm implements Sky {
   #restart(replica: number, afterMs: number): void {
     const old = this.#processes[replica];
     this.#processes[replica] = undefined;
-    const restart = (async () => {
+    // Whoever was writing when this happened may be another replica, which does not wait for this one.
+    const restart = apartFromWork(async () => {
       await old?.manager.stop();
       await new Promise<void>((resolve) => void this.clock.schedule(afterMs, resolve));
       if (!this.#ended) await this.#start(replica);
-    })();
+    });
     this.#restarts.add(restart);
     restart.then(
       () => this.#restarts.delete(restart),
