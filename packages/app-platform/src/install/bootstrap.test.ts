@@ -1,0 +1,131 @@
+import { generateAgeKey } from '@slipway/sops';
+import { expect, test } from 'vitest';
+
+import { stepPlatform } from '../../test/step-kit.ts';
+import { migrate } from '../platform/migrate.ts';
+import { ensureTeamGitOpsDirectories } from '../platform/team-directories.ts';
+import { bootstrapSops } from './bootstrap-sops.ts';
+import { copyBasicFiles } from './copy-basic-files.ts';
+import { handleFileEntry } from './handle-file-entry.ts';
+
+test('copyBasicFiles(): a repository begins with what Git ignores, what editors know and a read-me; again, nothing changes', async () => {
+  await using step = await stepPlatform();
+  await copyBasicFiles(step.platform);
+  const files = await step.files();
+  expect(files['.gitignore']).toContain('.decrypted~*');
+  for (const name of ['README.md', '.editorconfig', '.vscode/values-schema.yaml', 'core.yaml'])
+    expect(files[name]).not.toHaveLength(0);
+  await copyBasicFiles(step.platform);
+  expect(await step.files()).toEqual(files);
+});
+
+/** As an installation of the first version of the reference platform left it. */
+const old = {
+  'env/settings/versions.yaml': 'kind: AplVersion\nspec: {specVersion: 0}\n',
+  'env/settings/cluster.yaml': 'kind: AplCluster\nspec: {name: dev, domain: dev.example.com}\n',
+  'env/apps/dashboard.yaml': 'kind: AplApp\nspec: {replicas: 2}\n',
+  'env/apps/legacy.yaml': 'kind: AplApp\nspec: {enabled: true}\n',
+  'env/teams/red/settings.yaml': 'kind: AplTeamSettingSet\nspec: {}\n',
+  'env/teams/red/workloads/web.yaml': 'kind: AplTeamWorkload\nmetadata: {name: web}\nspec: {image: nginx}\n',
+  'env/bootstrap.yaml': 'x: 1\n',
+};
+
+test('migrate(): values of the first version become those of this one; again, nothing changes', async () => {
+  await using step = await stepPlatform({ files: old });
+  await migrate(step.platform);
+  expect(await step.platform.layers.values('files')).toMatchObject({
+    versions: { specVersion: 2 },
+    cluster: { name: 'dev', domainSuffix: 'dev.example.com' },
+    apps: { console: { replicas: 2 } },
+    teamConfig: {
+      red: { settings: { resourceQuota: { pods: 50 } }, workloads: [{ name: 'web', image: 'nginx:latest' }] },
+    },
+  });
+  const files = await step.files();
+  for (const gone of ['env/apps/dashboard.yaml', 'env/apps/legacy.yaml', 'env/bootstrap.yaml'])
+    expect(files).not.toHaveProperty([gone]);
+  await migrate(step.platform);
+  expect(await step.files()).toEqual(files);
+});
+
+test('handleFileEntry(): the files that values bring along are written as they are; again, nothing changes', async () => {
+  const brought = { 'env/teams/red/workloadValues/web.yaml': 'a: 1\n', 'docs/hello.md': 'hello' };
+  await using step = await stepPlatform({ values: { files: brought } });
+  await handleFileEntry(step.platform);
+  expect(await step.files()).toEqual(brought);
+  await handleFileEntry(step.platform);
+  expect(await step.files()).toEqual(brought);
+});
+
+test('handleFileEntry(): without files there is nothing to do', async () => {
+  await using step = await stepPlatform({ values: { cluster: { name: 'dev' } } });
+  await handleFileEntry(step.platform);
+  expect(await step.files()).toEqual({});
+});
+
+test.each(['../outside', '/etc/motd', '.git/hooks/pre-push', 'env/../../outside'])(
+  'handleFileEntry(): %s is no place in the repository',
+  async (path) => {
+    await using step = await stepPlatform({ values: { files: { [path]: 'x' } } });
+    await expect(handleFileEntry(step.platform)).rejects.toThrow(`files: '${path}' is not a place`);
+    expect(await step.files()).toEqual({});
+  },
+);
+
+const kmsFile = (spec: string) => ({ 'env/settings/kms.yaml': `kind: AplKms\nspec: {sops: ${spec}}\n` });
+const keyFile = (privateKey: string) => ({
+  'env/settings/secrets.kms.yaml': `kind: AplKms\nspec: {sops: {age: {privateKey: ${privateKey}}}}\n`,
+});
+
+test('bootstrapSops(): .sops.yaml says for whom secrets are encrypted, and the key is taken; again, nothing changes', async () => {
+  const { identity, recipient } = await generateAgeKey();
+  const files = { ...kmsFile(`{provider: age, age: {publicKey: ${recipient}}}`), ...keyFile(identity) };
+  await using step = await stepPlatform({ files });
+  await bootstrapSops(step.platform);
+  const after = await step.files();
+  expect(after['.sops.yaml']).toContain(recipient);
+  expect(after['.sops.yaml']).not.toContain(identity);
+  expect(after['.gitattributes']).toBe('secrets.*.yaml diff=sopsdiffer\n');
+  expect(step.platform.keys).toEqual(new Set([identity]));
+  await bootstrapSops(step.platform);
+  expect(await step.files()).toEqual(after);
+  expect(step.platform.keys.size).toBe(1);
+});
+
+test('bootstrapSops(): a private key that is ciphertext counts as absent', async () => {
+  const files = { ...kmsFile('{provider: age, age: {publicKey: age1x}}'), ...keyFile("'ENC[AES256_GCM,data:x]'") };
+  await using step = await stepPlatform({ files });
+  await bootstrapSops(step.platform);
+  expect(step.platform.keys).toEqual(new Set());
+});
+
+test('bootstrapSops(): without a provider secrets stay in clear, and it says so', async () => {
+  await using step = await stepPlatform();
+  await bootstrapSops(step.platform);
+  expect(await step.files()).toEqual({});
+  expect(step.logs).toMatchObject([{ level: 'warn', message: expect.stringContaining('in clear text') }]);
+});
+
+test('bootstrapSops(): another provider than age is refused by name', async () => {
+  await using step = await stepPlatform({ files: kmsFile('{provider: aws}') });
+  await expect(bootstrapSops(step.platform)).rejects.toThrow("kms.sops.provider: 'aws' is not supported; use age");
+});
+
+test('ensureTeamGitOpsDirectories(): every team has its folders, and what is in them stays; again, nothing changes', async () => {
+  const present = {
+    'env/teams/red/settings.yaml': 'kind: AplTeamSettingSet\n',
+    'env/teams/red/sealedsecrets/.gitkeep': 'kept by somebody\n',
+    'env/teams/blue/workloadValues/web.yaml': 'a: 1\n',
+  };
+  await using step = await stepPlatform({ files: present });
+  await ensureTeamGitOpsDirectories(step.platform.directory);
+  const files = await step.files();
+  expect(files).toEqual({
+    ...present,
+    'env/teams/red/workloadValues/.gitkeep': '',
+    'env/teams/blue/sealedsecrets/.gitkeep': '',
+    'env/teams/blue/workloadValues/.gitkeep': '',
+  });
+  await ensureTeamGitOpsDirectories(step.platform.directory);
+  expect(await step.files()).toEqual(files);
+});
