@@ -37,6 +37,8 @@ import {
   ensureDependencyFinalizer,
   getDependents,
   hasAnyDependencyFinalizer,
+  hasStayingDependents,
+  isClosedTo,
   removeDependencyFinalizer,
 } from './dependency-finalizers.ts';
 import { type ComponentCache, type ComponentClient, guardedCache, guardedClient } from './guarded-client.ts';
@@ -93,7 +95,10 @@ export interface ComponentDefinition<T extends ComponentType> {
   readonly dependsOn?: readonly ComponentType[];
   /** Which of them must be ready before it begins, and while it goes. Default: APIServer, where it depends on it. */
   readonly waitsFor?: readonly ComponentType[];
-  /** It works on as if nothing had happened while others still need it, so that they can clean up. Only the APIServer does. Default false. */
+  /**
+   * It works on as if nothing had happened while others still need it, also when all of them are going, so that they can clean up. Only the APIServer
+   * does. Default false.
+   */
   readonly servesDependentsWhileGoing?: boolean;
   /** Brings about what the spec says. Idempotent. */
   apply(context: ComponentContext<T>): Promise<ComponentOutcome<T> | void>;
@@ -221,7 +226,26 @@ function dependencyNotReady<T extends ComponentType>({ definition, component, au
     return !isDependencyReady(found, own);
   });
   if (missing.length === 0) return undefined;
-  const message = `Waiting for ${missing.join(', ')} dependency to be ready.`;
+  return waitingForDependencies(type, `Waiting for ${missing.join(', ')} dependency to be ready.`);
+}
+
+/** Somebody deleted a dependency by hand before this component depended on it. The new one comes only after the last who keeps the old one. */
+function closedDependencies<T extends ComponentType>(
+  type: T,
+  dependsOn: readonly ComponentType[],
+  dependencies: ComponentContext<T>['dependencies'],
+): Verdict | undefined {
+  for (const dependency of dependsOn) {
+    const found = dependencies[dependency] as ReadonlyComponent | undefined;
+    if (found === undefined || !isClosedTo(type, found)) continue;
+    const keepers = getDependents(found).join(', ');
+    const message = `Waiting for ${dependency} to be made again: it is being deleted, and [${keepers}] need it. Take these out of the ManagedControlPlane for a while, or delete it.`;
+    return waitingForDependencies(type, message);
+  }
+  return undefined;
+}
+
+function waitingForDependencies(type: ComponentType, message: string): Verdict {
   return {
     conditions: [{ type: healthyType(type), status: 'False', reason: 'WaitingForDependencies', message }],
     requeue: requeueAfter(pollMs),
@@ -239,6 +263,8 @@ async function applyComponent<T extends ComponentType>({
   if (!isTerminating(component)) {
     // Ensure finalizer on own component resource.
     await ensureOwnFinalizer(context, type, component);
+    const closed = closedDependencies(type, dependsOn, author.dependencies);
+    if (closed) return closed;
     // Ensure dependency finalizers on all resources of components depended on.
     for (const dependency of dependsOn) await ensureDependencyFinalizer(context.client, type, dependency, key);
   }
@@ -261,7 +287,7 @@ async function removeComponent<T extends ComponentType>(pass: Pass<T>): Promise<
   if (hasAnyDependencyFinalizer(component)) {
     const reason = 'DeletionWaitingForDependingComponents';
     const message = `Deletion is waiting for the following dependencies to be removed: [${getDependents(component).join(', ')}]`;
-    if (definition.servesDependentsWhileGoing) {
+    if (definition.servesDependentsWhileGoing || (await hasStayingDependents(context.client, component, key))) {
       const verdict = await applyComponent(pass);
       return { ...verdict, reason, message, requeue: verdict.requeue ?? requeueAfter(pollMs) };
     }

@@ -1,9 +1,9 @@
-import { type Client, hasFinalizer, isConflict, isNotFound, type ObjectKey } from '@slipway/kube';
+import { type Client, hasFinalizer, isConflict, isNotFound, isTerminating, type ObjectKey } from '@slipway/kube';
 
 import { names } from '../names.ts';
 import { ComponentError } from './component-error.ts';
 import type { ReadonlyComponent } from './component-resource.ts';
-import { componentKinds, type ComponentType, dependencyFinalizer } from './component-type.ts';
+import { componentKinds, type ComponentType, componentTypes, dependencyFinalizer } from './component-type.ts';
 
 /** The components whose dependency finalizers are on a resource, in lower case and in order. */
 export function getDependents(component: ReadonlyComponent): string[] {
@@ -15,6 +15,29 @@ export function getDependents(component: ReadonlyComponent): string[] {
 
 export function hasAnyDependencyFinalizer(component: ReadonlyComponent): boolean {
   return getDependents(component).length > 0;
+}
+
+/**
+ * Whether somebody who depends on it is not going. Then its own deletion was asked for by hand, and not with all the others: it may be a long
+ * time until the last of them lets it go, and in that time they need it as before.
+ */
+export async function hasStayingDependents(
+  client: Pick<Client, 'get'>,
+  component: ReadonlyComponent,
+  key: ObjectKey,
+): Promise<boolean> {
+  for (const dependent of getDependents(component)) {
+    const type = componentTypes.find((each) => each.toLowerCase() === dependent);
+    const found = type && (await client.get(componentKinds[type], key));
+    // One of a type nobody here knows can be looked at by nobody: it may well stay.
+    if (type === undefined || (found !== undefined && !isTerminating(found))) return true;
+  }
+  return false;
+}
+
+/** Whether `own` can no longer be put on it: nobody may begin to depend on what is being deleted. */
+export function isClosedTo(own: ComponentType, dependency: ReadonlyComponent): boolean {
+  return isTerminating(dependency) && !hasFinalizer(dependency, dependencyFinalizer(own));
 }
 
 const tries = 5;
