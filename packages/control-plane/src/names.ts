@@ -3,6 +3,8 @@ export const names = {
   group: 'core.openmcp.cloud',
   version: 'v1alpha1',
   operationAnnotation: 'openmcp.cloud/operation',
+  /** Beside the operation `ignore`, where the ManagedControlPlane disables the component. One that stands alone was set by somebody else, and is theirs to remove. */
+  ignoredByAnnotation: 'openmcp.cloud/ignored-by',
   createdByAnnotation: 'openmcp.cloud/created-by',
   deletionConfirmationAnnotation: 'confirmation.openmcp.cloud/deletion',
   displayNameAnnotation: 'openmcp.cloud/display-name',

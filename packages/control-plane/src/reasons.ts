@@ -6,6 +6,14 @@ const table = defineReasons({
       meaning: 'The component has not said anything yet.',
       action: 'Wait; if it stays so, look whether its controller runs or the component is disabled.',
     },
+    ComponentIgnored: {
+      meaning: 'Somebody has the component ignored; it is neither changed nor deleted.',
+      action: 'Remove the annotation openmcp.cloud/operation from the component when that is to end.',
+    },
+    DuplicateCondition: {
+      meaning: 'Two components have a condition of the same type.',
+      action: 'Tell the author of the component the message names first: it has to rename its condition.',
+    },
     WaitingForDependencies: {
       meaning: 'A component this one needs is not ready, or has not seen the newest spec.',
       action: 'Look at the conditions of that component.',

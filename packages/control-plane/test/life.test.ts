@@ -2,10 +2,10 @@ import type { KubeObject } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
-import { APIServer, Authentication, Landscaper } from '../src/api/components.ts';
+import { APIServer, Authentication, Authorization, Landscaper } from '../src/api/components.ts';
 import { InternalConfiguration } from '../src/api/internal-configuration.ts';
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
-import { componentKinds, type ComponentType, componentTypes } from '../src/component/component-type.ts';
+import { componentKinds, type ComponentType, componentTypes, kindOf } from '../src/component/component-type.ts';
 import { managedControlPlaneController } from '../src/managed-control-plane/controller.ts';
 import { plainComponents } from './plain-components.ts';
 
@@ -124,6 +124,61 @@ test.each([
   await cluster.eventually('it is gone', async () => !(await client.get(Landscaper, key)));
 });
 
+test('a component others need that is deleted by hand serves them on, and is made again when they are gone', async () => {
+  await using cluster = await start();
+  const { client } = cluster;
+  const change = (spec: object) => client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec } });
+  await client.create(mcp(everything));
+  await whenReady(cluster);
+  const { uid } = (await client.get(Authorization, key))!.metadata;
+  await client.delete(Authorization, key);
+
+  // It waits for those who need it, and does its work for them: also what is new in its spec.
+  await change({ authorization: { roleBindings: [] } });
+  const waiting = await cluster.eventually('it says for whom it waits', async () => {
+    const { status } = await whenReady(cluster);
+    const { message = '' } = status?.conditions?.find(({ type }) => type === 'MCPSuccessful') ?? {};
+    return message.includes('[cloudorchestrator, landscaper]') ? message : undefined;
+  });
+  expect(waiting).toMatch(/^Authorization: Deletion is waiting/);
+  const going = (await client.get(Authorization, key))!;
+  expect(going.metadata.uid).toBe(uid);
+  expect(going.status?.observedGenerations?.resource).toBe(going.metadata.generation);
+
+  await change({ components: { landscaper: null, crossplane: null } });
+  await cluster.eventually('another is there', async () => {
+    const found = await client.get(Authorization, key);
+    return found !== undefined && found.metadata.uid !== uid;
+  });
+  await change({ components: { landscaper: {}, crossplane: { version: '1.20.0' } } });
+  await whenReady(cluster);
+});
+
+test('a component does not begin with one that is being deleted, and says who keeps that', async () => {
+  await using cluster = await start();
+  const { client } = cluster;
+  const change = (components: object) =>
+    client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: { components } } });
+  await client.create(mcp({ ...everything, components: { ...everything.components, landscaper: undefined } }));
+  await whenReady(cluster);
+  await client.delete(Authorization, key);
+  await change({ landscaper: {} });
+  const waiting = await cluster.eventually('it says what it waits for', async () => {
+    const found = await client.get(Landscaper, key);
+    return found?.status?.conditions?.find(({ reason }) => reason === 'WaitingForDependencies');
+  });
+  expect(waiting).toMatchObject({
+    type: 'LandscaperHealthy',
+    status: 'False',
+    message:
+      'Waiting for Authorization to be made again: it is being deleted, and [cloudorchestrator] need it. Take these out of the ManagedControlPlane for a while, or delete it.',
+  });
+
+  await change({ crossplane: null });
+  await whenReady(cluster);
+  expect((await client.get(Authorization, key))?.metadata.finalizers).toContain('dependency.openmcp.cloud/landscaper');
+});
+
 test('a component that leaves the spec goes, and the others stay', async () => {
   await using cluster = await start();
   await cluster.client.create(mcp(everything));
@@ -163,4 +218,79 @@ test('a disabled component is left alone until it is enabled again', async () =>
   expect((await cluster.client.get(Landscaper, key))?.metadata.finalizers).toBeUndefined();
   await cluster.client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: { disabledComponents: [] } } });
   await whenReady(cluster);
+});
+
+test('ignore, set by hand: nobody changes the component or removes the annotation, also not in a deletion', async () => {
+  await using cluster = await start();
+  const { client } = cluster;
+  const ignore = (value: string | null) =>
+    client.patch(Landscaper, key, {
+      type: 'merge',
+      body: { metadata: { annotations: { 'openmcp.cloud/operation': value } } },
+    });
+  const said = async () => {
+    const { status } = (await client.get(ManagedControlPlane, key))!;
+    return status?.conditions?.find(({ reason }) => reason === 'ComponentIgnored');
+  };
+  await client.create(mcp(everything));
+  await whenReady(cluster);
+  const { resourceVersion } = (await ignore('ignore')).metadata;
+  const patch = { spec: { disabledComponents: ['Landscaper'], components: { landscaper: { deployers: ['helm'] } } } };
+  await client.patch(ManagedControlPlane, key, { type: 'merge', body: patch });
+  await client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: { disabledComponents: null } } });
+  const condition = await cluster.eventually('the ManagedControlPlane says so', said);
+  expect(condition).toMatchObject({ type: 'Landscaper', status: 'Unknown', managedBy: 'Landscaper' });
+
+  await client.delete(ManagedControlPlane, key);
+  const { status } = await cluster.eventually('the deletion waits for it, and says so', async () => {
+    const found = await client.get(ManagedControlPlane, key);
+    return found?.status?.status === 'Deleting' && (await client.get(kindOf('CloudOrchestrator'), key)) === undefined
+      ? found
+      : undefined;
+  });
+  expect(status?.conditions?.find(({ reason }) => reason === 'ComponentIgnored')?.message).toBe(
+    'The Landscaper is annotated with openmcp.cloud/operation=ignore: it is neither changed nor deleted. Remove the annotation when that is to end.',
+  );
+  expect((await client.get(Landscaper, key))?.metadata.resourceVersion).toBe(resourceVersion);
+
+  await ignore(null);
+  await cluster.eventually('it is gone', async () => !(await client.get(ManagedControlPlane, key)));
+});
+
+test('two components that export one condition: the ManagedControlPlane says whose mistake it is, and the others go on', async () => {
+  await using cluster = await testCluster({ kinds });
+  const clash = () => Promise.resolve({ conditions: [{ type: 'Installed', status: 'True' as const }] });
+  await cluster.run([
+    managedControlPlaneController({ active: componentTypes }),
+    ...plainComponents([], { Authentication: { apply: clash }, Landscaper: { apply: clash } }),
+  ]);
+  const { client } = cluster;
+  const other = { ...key, name: 'other' };
+  await client.create(mcp(everything));
+  await client.create({
+    ...mcp({ ...everything, components: { ...everything.components, landscaper: undefined } }),
+    metadata: other,
+  });
+  const { status } = await cluster.eventually('it says so', async () => {
+    const found = await client.get(ManagedControlPlane, key);
+    return found?.status?.message?.includes('Installed') ? found : undefined;
+  });
+  const text =
+    "internal error: component 'Landscaper' has condition 'Installed', but that condition is already managed by component 'Authentication'; the author of one of them has to rename it";
+  expect(status).toMatchObject({ status: 'Not Ready', message: `reconcile error: ${text}` });
+  await cluster.eventually('all that was said besides is told', async () => {
+    const { conditions = [] } = (await client.get(ManagedControlPlane, key))!.status!;
+    const well = conditions
+      .filter((each) => each.status === 'True')
+      .map(({ type, managedBy }) => `${managedBy}/${type}`);
+    const sum = conditions.find(({ type }) => type === 'MCPSuccessful');
+    return well.length === 6 && well.includes('Authentication/Installed') && sum?.message?.includes(text);
+  });
+  await cluster.eventually(
+    'another control plane is ready',
+    async () => (await client.get(ManagedControlPlane, other))?.status?.status === 'Ready',
+  );
+  // What went wrong in the status keeps nothing from being deleted.
+  await client.delete(ManagedControlPlane, key);
+  await cluster.eventually('it is gone', async () => !(await client.get(ManagedControlPlane, key)));
 });

@@ -3,8 +3,10 @@ import { componentController } from '../src/component/define-component.ts';
 import type { ComponentType } from '../src/component/component-type.ts';
 import type { Controller } from '@slipway/runtime';
 
-/** Components that do nothing but follow the contract, and remember the order in which they were removed. */
-export function plainComponents(removed: ComponentType[] = []): Controller[] {
+type Own = { readonly [T in ComponentType]?: Partial<ComponentDefinition<T>> };
+
+/** Components that do nothing but follow the contract, and remember the order in which they were removed. `own` gives some of them ways of their own. */
+export function plainComponents(removed: ComponentType[] = [], own: Own = {}): Controller[] {
   const plain = <T extends ComponentType>(type: T, more: Partial<ComponentDefinition<T>> = {}): Controller =>
     componentController<T>({
       type,
@@ -15,6 +17,7 @@ export function plainComponents(removed: ComponentType[] = []): Controller[] {
         if (!removed.includes(type)) removed.push(type);
       },
       ...more,
+      ...(own[type] as Partial<ComponentDefinition<T>> | undefined),
     });
   const pinned = ['APIServer', 'Authentication', 'Authorization'] as const;
   return [

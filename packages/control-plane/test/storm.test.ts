@@ -1,4 +1,4 @@
-import { ClusterRole, type Kind } from '@slipway/kube';
+import { type Client, ClusterRole, isTerminating, type Kind } from '@slipway/kube';
 import {
   onReference,
   playStorm,
@@ -13,7 +13,9 @@ import { describe, expect, test } from 'vitest';
 
 import { APIServer } from '../src/api/components.ts';
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
+import type { ReadonlyComponent } from '../src/component/component-resource.ts';
 import { type ComponentType, componentTypes, kindOf } from '../src/component/component-type.ts';
+import { isIgnoredByOthers } from '../src/managed-control-plane/ignored-components.ts';
 import { names } from '../src/names.ts';
 import { key, Landscape, mcp } from './landscape.ts';
 
@@ -37,6 +39,7 @@ function storyOf(random: SeededRandom): StormStory {
   let landscaper = true;
   for (const [act, has] of chosen) if (act().name.includes('landscaper')) landscaper = has;
   let landscape: Landscape | undefined;
+  const advice = new Advice(landscaper);
   const steps: StormAct[] = [
     { name: 'create', run: ({ client }) => client.create(mcp()) },
     ...(disables ? [change('disable', { spec: { disabledComponents: ['Landscaper', 'Authorization'] } })()] : []),
@@ -59,10 +62,15 @@ function storyOf(random: SeededRandom): StormStory {
         run: async () => (landscape!.reachable = !landscape!.reachable),
       },
       {
-        // One that others need could never come back: it waits for them, and they wait for it.
         name: 'somebody deletes a component nobody needs',
         run: ({ client }) => client.delete(kindOf('Landscaper'), key),
       },
+      {
+        name: 'somebody deletes a component others need',
+        run: ({ client }) => client.delete(kindOf('Authorization'), key),
+      },
+      { name: 'somebody has a component ignored', run: (cluster) => annotate(cluster, 'ignore') },
+      { name: 'somebody takes an annotation off', run: (cluster) => annotate(cluster, null) },
       {
         name: 'somebody deletes a role on the control plane',
         run: () => landscape!.target.delete(ClusterRole, { name: 'openmcp:view' }),
@@ -79,12 +87,64 @@ function storyOf(random: SeededRandom): StormStory {
     settled: async (cluster) => {
       // It is calm: whatever was cut off is back.
       landscape!.reachable = true;
-      return ends ? await isGone(cluster) : await isReady(cluster, landscape!, landscaper);
+      await heed(cluster);
+      if (ends) return await isGone(cluster);
+      await advice.follow(cluster);
+      return await isReady(cluster, landscape!, landscaper);
     },
     isRecord: () => true,
     // It looks for new namespaces of users every ten seconds, and writes nothing.
     writes: { accepted: 3 },
   };
+}
+
+const annotate = ({ client }: TestCluster, value: string | null) =>
+  client.patch(kindOf('Landscaper'), key, {
+    type: 'merge',
+    body: { metadata: { annotations: { [names.operationAnnotation]: value } } },
+  });
+
+/** Takes off what somebody set by hand: nobody else does. */
+async function heed(cluster: TestCluster): Promise<void> {
+  const found = await cluster.client.get(kindOf('Landscaper'), key);
+  if (found && isIgnoredByOthers(found)) await annotate(cluster, null);
+}
+
+/**
+ * What a component says to do that cannot begin because somebody deleted one it depends on: take those out that keep the old one, and put them back when
+ * there is a new one.
+ */
+class Advice {
+  readonly #components: object;
+  #takenOut = false;
+
+  constructor(landscaper: boolean) {
+    this.#components = { flux: { version: '1.0.0' }, ...(landscaper ? { landscaper: {} } : {}) };
+  }
+
+  async follow({ client }: TestCluster): Promise<void> {
+    const change = (components: object) =>
+      client.patch(ManagedControlPlane, key, { type: 'merge', body: { spec: { components } } });
+    const authorization = await client.get(kindOf('Authorization'), key);
+    const isGoing = authorization === undefined || isTerminating(authorization);
+    if (this.#takenOut && !isGoing) {
+      await change(this.#components);
+      this.#takenOut = false;
+    } else if (!this.#takenOut && isGoing && (await this.#isGiven(client))) {
+      await change({ flux: null, landscaper: null });
+      this.#takenOut = true;
+    }
+  }
+
+  async #isGiven(client: Client): Promise<boolean> {
+    const found = await Promise.all(
+      ['Landscaper' as const, 'CloudOrchestrator' as const].map((type) => client.get(kindOf(type), key)),
+    );
+    const conditions = found.flatMap((each) => (each as ReadonlyComponent | undefined)?.status?.conditions ?? []);
+    return conditions.some(
+      ({ reason, message }) => reason === 'WaitingForDependencies' && message?.includes('Take these out'),
+    );
+  }
 }
 
 async function components({ client }: TestCluster): Promise<ComponentType[]> {

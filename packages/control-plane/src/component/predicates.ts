@@ -18,6 +18,11 @@ export const lostIgnoreOperation: Predicate = (event) =>
 
 export const isIgnored: Predicate = (event) => operationOf(event.meta.annotations) === operations.ignore;
 
+/** The operation annotation became `ignore`, or is that no longer. */
+export const ignoreOperationChanged: Predicate = (event) =>
+  (operationOf(event.meta.annotations) === operations.ignore) !==
+  (operationOf(event.oldMeta?.annotations) === operations.ignore);
+
 /** The status changed, or the object came or went. */
 export const statusChanged: Predicate = (event: CacheEvent<KubeObject>) =>
   event.type !== 'updated' || !jsonEqual(event.object['status'], event.old?.['status']);

@@ -2,15 +2,19 @@ import { expect, test } from 'vitest';
 
 import type { ComponentCondition, ReadonlyComponent } from '../component/component-resource.ts';
 import type { ComponentType } from '../component/component-type.ts';
-import { aggregateConditions, type McpCondition } from './aggregate-conditions.ts';
+import { type Aggregated, aggregateConditions, type McpCondition } from './aggregate-conditions.ts';
 
 const nowMs = Date.parse('2026-02-02T00:00:00Z');
 const now = '2026-02-02T00:00:00Z';
 
 function aggregate(
   components: Partial<Record<ComponentType, readonly ComponentCondition[]>>,
-  { expected = [], old = [] }: { expected?: ComponentType[]; old?: McpCondition[] } = {},
-): McpCondition[] {
+  {
+    expected = [],
+    ignored = [],
+    old = [],
+  }: { expected?: ComponentType[]; ignored?: ComponentType[]; old?: McpCondition[] } = {},
+): Aggregated {
   const existing = new Map(
     Object.entries(components).map(([type, conditions]) => [
       type as ComponentType,
@@ -22,13 +26,13 @@ function aggregate(
       } as ReadonlyComponent,
     ]),
   );
-  return aggregateConditions({ existing, expected: new Set(expected), old, nowMs });
+  return aggregateConditions({ existing, ignored: new Set(ignored), expected: new Set(expected), old, nowMs });
 }
 
 const good = (type: string): ComponentCondition => ({ type, status: 'True' });
 
 test('Conditions: all of them are merged, in the order of their components, the aggregate last', () => {
-  const list = aggregate({
+  const { conditions: list } = aggregate({
     Landscaper: [good('LandscaperHealthy'), good('LandscaperReconciliation')],
     APIServer: [good('ClusterReady'), good('APIServerHealthy')],
   });
@@ -48,9 +52,8 @@ test('Conditions: all of them are merged, in the order of their components, the 
 });
 
 test('a condition whose type begins in lower case stays private', () => {
-  expect(aggregate({ APIServer: [{ type: 'secretState', status: 'False' }] }).map(({ type }) => type)).toEqual([
-    'MCPSuccessful',
-  ]);
+  const { conditions } = aggregate({ APIServer: [{ type: 'secretState', status: 'False' }] });
+  expect(conditions.map(({ type }) => type)).toEqual(['MCPSuccessful']);
 });
 
 test('components that failed are named with reason and message', () => {
@@ -60,7 +63,7 @@ test('components that failed are named with reason and message', () => {
     reason,
     message,
   });
-  const list = aggregate({
+  const { conditions: list } = aggregate({
     Landscaper: [failed('LandscaperReconciliation', 'B', 'second')],
     APIServer: [failed('APIServerReconciliation', 'A', 'first')],
     Authentication: [{ ...good('AuthenticationReconciliation'), message: 'said\nmore' }],
@@ -79,26 +82,53 @@ test('components that failed are named with reason and message', () => {
 });
 
 test('what components that succeeded have to say is told, line after line', () => {
-  const [only] = aggregate({ Authentication: [{ ...good('AuthenticationReconciliation'), message: 'said\nmore' }] });
+  const said = { ...good('AuthenticationReconciliation'), message: 'said\nmore' };
+  const [only] = aggregate({ Authentication: [said] }).conditions;
   expect(only?.message).toBe('Authentication: said\n\tmore');
 });
 
-test('Conditions: a type of condition that two components have is an error', () => {
-  expect(() => aggregate({ APIServer: [good('Ready')], Landscaper: [good('Ready')] })).toThrow(
-    "internal error: component 'Landscaper' has condition 'Ready', but that condition is already managed by component 'APIServer'",
+test('Conditions: a type of condition that two components have is an error of the second, and harms no other', () => {
+  const { conditions, clashes } = aggregate({
+    APIServer: [good('Ready')],
+    Landscaper: [{ ...good('Ready'), status: 'False' }, good('LandscaperHealthy')],
+  });
+  const text =
+    "internal error: component 'Landscaper' has condition 'Ready', but that condition is already managed by component 'APIServer'; the author of one of them has to rename it";
+  expect(clashes.map(({ message }) => message)).toEqual([text]);
+  expect(conditions).toMatchObject([
+    { type: 'Ready', status: 'True', managedBy: 'APIServer' },
+    { type: 'LandscaperHealthy', status: 'True', managedBy: 'Landscaper' },
+    {
+      type: 'MCPSuccessful',
+      status: 'False',
+      message: `The following components could not be reconciled successfully:\n\tLandscaper: [DuplicateCondition] ${text}`,
+    },
+  ]);
+});
+
+test('a component others have ignored is Unknown, whatever it said before', () => {
+  const { conditions } = aggregate(
+    { APIServer: [good('APIServerHealthy')] },
+    { expected: ['APIServer', 'Landscaper'], ignored: ['Landscaper'] },
   );
+  expect(conditions[1]).toMatchObject({
+    type: 'Landscaper',
+    status: 'Unknown',
+    reason: 'ComponentIgnored',
+    message: expect.stringContaining('Remove the annotation'),
+  });
 });
 
 test('a component that should have something to say and does not is Unknown', () => {
-  const [first] = aggregate({ APIServer: [] }, { expected: ['APIServer'] });
+  const [first] = aggregate({ APIServer: [] }, { expected: ['APIServer'] }).conditions;
   expect(first).toMatchObject({ type: 'APIServer', status: 'Unknown', reason: 'NoConditions', managedBy: 'APIServer' });
-  expect(aggregate({ APIServer: [] })).toHaveLength(1);
+  expect(aggregate({ APIServer: [] }).conditions).toHaveLength(1);
 });
 
 test('the time of the aggregate moves only when its status does', () => {
   const before = '2026-01-01T00:00:00Z';
   const old = [{ type: 'MCPSuccessful', status: 'True', managedBy: '', lastTransitionTime: before }];
-  expect(aggregate({}, { old })[0]?.lastTransitionTime).toBe(before);
+  expect(aggregate({}, { old }).conditions[0]?.lastTransitionTime).toBe(before);
   const failed = [{ type: 'APIServerReconciliation', status: 'False' as const }];
-  expect(aggregate({ APIServer: failed }, { old })[0]?.lastTransitionTime).toBe(now);
+  expect(aggregate({ APIServer: failed }, { old }).conditions[0]?.lastTransitionTime).toBe(now);
 });

@@ -4,6 +4,7 @@ import type { ManagedControlPlane } from '../api/managed-control-plane.ts';
 import type { ReadonlyComponent } from '../component/component-resource.ts';
 import type { ComponentType } from '../component/component-type.ts';
 import { reconciliationType } from '../component/conditions.ts';
+import { names, operations } from '../names.ts';
 import type { Existing } from './sync-components.ts';
 
 export type McpCondition = NonNullable<NonNullable<ManagedControlPlane['status']>['conditions']>[number];
@@ -13,22 +14,42 @@ export const successfulType = 'MCPSuccessful';
 
 export interface AggregateInput {
   readonly existing: Existing;
+  /** Components others have ignored: what they once said does not count. */
+  readonly ignored: ReadonlySet<ComponentType>;
   /** Components that should have something to say. */
   readonly expected: ReadonlySet<ComponentType>;
   readonly old: readonly McpCondition[];
   readonly nowMs: number;
 }
 
+export interface Aggregated {
+  readonly conditions: McpCondition[];
+  /** Types of conditions that two components have. The first keeps it; the second is named in the aggregate, and all others are as they are. */
+  readonly clashes: readonly ConditionClash[];
+}
+
+/** Two components export one type of condition. Only the author of one of them can mend that. */
+export class ConditionClash extends Error {
+  constructor(component: ComponentType, condition: string, owner: string) {
+    super(
+      `internal error: component '${component}' has condition '${condition}', but that condition is already managed by component '${owner}'; the author of one of them has to rename it`,
+    );
+    this.name = 'ConditionClash';
+  }
+}
+
 /**
  * The conditions of all components in one list. Private ones (their type begins in lower case) stay where they are; the reconciliation of each goes
- * into the aggregate. Two components with the same type of condition are a mistake of ours, and an error.
+ * into the aggregate.
  */
-export function aggregateConditions({ existing, expected, old, nowMs }: AggregateInput): McpCondition[] {
+export function aggregateConditions({ existing, ignored, expected, old, nowMs }: AggregateInput): Aggregated {
   const exported = new Map<string, McpCondition>();
   const problems: string[] = [];
   const remarks: string[] = [];
+  const clashes: ConditionClash[] = [];
+  for (const type of ignored) exported.set(type, ignoredCondition(type));
   // One that was only just made has nothing to say yet, and without it all would seem well.
-  for (const type of new Set([...existing.keys(), ...expected])) {
+  for (const type of new Set([...existing.keys(), ...expected]).difference(ignored)) {
     for (const condition of conditionsOf(type, existing.get(type), expected)) {
       if (/^[a-z]/.test(condition.type)) continue;
       if (condition.type === reconciliationType(type)) {
@@ -39,16 +60,22 @@ export function aggregateConditions({ existing, expected, old, nowMs }: Aggregat
       }
       const other = exported.get(condition.type);
       if (other) {
-        throw new Error(
-          `internal error: component '${type}' has condition '${condition.type}', but that condition is already managed by component '${other.managedBy}'`,
-        );
+        const clash = new ConditionClash(type, condition.type, other.managedBy);
+        clashes.push(clash);
+        problems.push(`\t${type}: [DuplicateCondition] ${clash.message}`);
+        continue;
       }
       exported.set(condition.type, { ...condition, managedBy: type });
     }
   }
   const aggregate = withTime(aggregateOf(problems, remarks), old, nowMs);
   const list = [...exported.values()].sort((a, b) => compare(a.managedBy, b.managedBy) || compare(a.type, b.type));
-  return [...list, aggregate];
+  return { conditions: [...list, aggregate], clashes };
+}
+
+function ignoredCondition(type: ComponentType): McpCondition {
+  const message = `The ${type} is annotated with ${names.operationAnnotation}=${operations.ignore}: it is neither changed nor deleted. Remove the annotation when that is to end.`;
+  return { type, status: 'Unknown', reason: 'ComponentIgnored', message, managedBy: type };
 }
 
 function conditionsOf(

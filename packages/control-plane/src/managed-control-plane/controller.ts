@@ -4,7 +4,12 @@ import { type Controller, controller, generationChanged, labelsChanged, or, type
 import { InternalConfiguration } from '../api/internal-configuration.ts';
 import { ManagedControlPlane } from '../api/managed-control-plane.ts';
 import { kindOf } from '../component/component-type.ts';
-import { gotReconcileOperation, lostIgnoreOperation, statusChanged } from '../component/predicates.ts';
+import {
+  gotReconcileOperation,
+  ignoreOperationChanged,
+  lostIgnoreOperation,
+  statusChanged,
+} from '../component/predicates.ts';
 import { type ManagedControlPlaneOptions, reconcileManagedControlPlane } from './reconcile.ts';
 
 /** The controller of ManagedControlPlanes: woken by them, their InternalConfigurations and what their components have to say. */
@@ -13,7 +18,10 @@ export function managedControlPlaneController(options: ManagedControlPlaneOption
     name: 'managedcontrolplane',
     for: ManagedControlPlane,
     predicates: [or(generationChanged, labelsChanged, gotReconcileOperation, lostIgnoreOperation)],
-    owns: options.active.map((type) => ({ kind: kindOf(type), predicates: [statusChanged] })),
+    owns: options.active.map((type) => ({
+      kind: kindOf(type),
+      predicates: [or(statusChanged, ignoreOperationChanged)],
+    })),
     watches: [
       // By name, not by owner: a new one has no owner yet.
       { kind: InternalConfiguration, predicates: [generationChanged], map: (event: CacheEvent) => [event.key] },

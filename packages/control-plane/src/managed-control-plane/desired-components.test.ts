@@ -105,7 +105,10 @@ test('a component says where it comes from', () => {
 
 test('a disabled component is ignored, also when a reconciliation is asked for', () => {
   const all = project({ ...gardener, disabledComponents: ['APIServer', 'apiserver'] }, { forced: true });
-  expect(all.get('APIServer')?.metadata.annotations).toEqual({ 'openmcp.cloud/operation': 'ignore' });
+  expect(all.get('APIServer')?.metadata.annotations).toEqual({
+    'openmcp.cloud/operation': 'ignore',
+    'openmcp.cloud/ignored-by': 'ManagedControlPlane',
+  });
   expect(all.get('Authentication')?.metadata.annotations).toEqual({ 'openmcp.cloud/operation': 'reconcile' });
 });
 

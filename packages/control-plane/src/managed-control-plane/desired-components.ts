@@ -3,6 +3,7 @@ import { controllerReference, type DeepReadonly, type KubeObject } from '@slipwa
 import { componentTypes, type ComponentType, kindOf } from '../component/component-type.ts';
 import { type CreatedFrom, createdFromLabels } from '../component/created-from-generation.ts';
 import { names, operations } from '../names.ts';
+import { disabledAnnotations } from './ignored-components.ts';
 import type { FieldError, ProjectionInput } from './projection.ts';
 import { projections } from './projections.ts';
 import type { Architectures } from '../config/architectures.ts';
@@ -37,7 +38,6 @@ function desiredComponent(type: ComponentType, input: DesiredInput): KubeObject 
   const spec = projection.spec(input);
   refuse(type, projection.validate?.(spec) ?? []);
   const disabled = mcp.spec?.disabledComponents?.includes(type) ?? false;
-  const operation = disabled ? operations.ignore : forced ? operations.reconcile : undefined;
   const kind = kindOf(type);
   return {
     apiVersion: kind.apiVersion,
@@ -53,7 +53,7 @@ function desiredComponent(type: ComponentType, input: DesiredInput): KubeObject 
         ...createdFromLabels(createdFrom),
         [names.architectureLabel]: architectureOf(type, mcp as DeepReadonly<KubeObject>, input.architectures),
       }),
-      annotations: operation ? { [names.operationAnnotation]: operation } : {},
+      annotations: disabled ? disabledAnnotations : forced ? { [names.operationAnnotation]: operations.reconcile } : {},
       ownerReferences: [controllerReference(mcp as DeepReadonly<KubeObject>)],
     },
     spec,

@@ -20,8 +20,9 @@ import type { CreatedFrom } from '../component/created-from-generation.ts';
 import { AnnotationAlreadyExists, patchAnnotation } from '../component/patch-annotation.ts';
 import type { Architectures } from '../config/architectures.ts';
 import { names, operations } from '../names.ts';
-import { aggregateConditions, type McpCondition } from './aggregate-conditions.ts';
+import { aggregateConditions, type AggregateInput, type McpCondition } from './aggregate-conditions.ts';
 import { desiredComponents } from './desired-components.ts';
+import { isIgnoredByOthers } from './ignored-components.ts';
 import { projections } from './projections.ts';
 import { alignGenerations, enableLeaving, type Existing, syncComponents } from './sync-components.ts';
 
@@ -71,9 +72,9 @@ export async function reconcileManagedControlPlane(
   // 4. Create, update or delete the components.
   const findings: Findings = {};
   try {
-    const existing = await existingComponents(context, key, options.active);
+    const { existing, ignored } = await existingComponents(context, key, options.active);
     if (isTerminating(mcp)) {
-      await deleteComponents(context, mcp, existing, { createdFrom, forced, findings });
+      await deleteComponents(context, mcp, existing, { ignored, createdFrom, forced, findings });
     } else {
       mcp = await ensureMetadata(context, mcp, namespace);
       const input = {
@@ -90,11 +91,12 @@ export async function reconcileManagedControlPlane(
         key,
         existing,
         desired,
+        ignored,
         createdFrom,
         forced,
         disabled: disabledIn(mcp),
       });
-      collect(context, mcp, existing, new Set(desired.keys()), findings);
+      failures.push(...collect(context, mcp, { existing, ignored, expected: new Set(desired.keys()) }, findings));
       if (failures.length > 0)
         throw failures.length === 1 ? failures[0] : new AggregateError(failures, joined(failures));
     }
@@ -128,11 +130,16 @@ async function existingComponents(
   { client }: ReconcileContext,
   key: ObjectKey,
   active: readonly ComponentType[],
-): Promise<Existing> {
-  const found = await Promise.all(
-    active.map(async (type) => [type, (await client.get(kindOf(type), key)) as ReadonlyComponent | undefined] as const),
-  );
-  return new Map(found.filter((pair): pair is [ComponentType, ReadonlyComponent] => pair[1] !== undefined));
+): Promise<{ existing: Existing; ignored: ReadonlySet<ComponentType> }> {
+  const existing = new Map<ComponentType, ReadonlyComponent>();
+  const ignored = new Set<ComponentType>();
+  const found = await Promise.all(active.map(async (type) => [type, await client.get(kindOf(type), key)] as const));
+  for (const [type, component] of found) {
+    if (component === undefined) continue;
+    if (isIgnoredByOthers(component)) ignored.add(type);
+    else existing.set(type, component as ReadonlyComponent);
+  }
+  return { existing, ignored };
 }
 
 /** The finalizer, and the labels that say to which project and workspace it belongs: added, changed and removed with those of the namespace. */
@@ -162,6 +169,7 @@ async function ensureMetadata(
 const disabledIn = (mcp: Mcp): readonly string[] => mcp.spec?.disabledComponents ?? [];
 
 interface DeletionInput {
+  readonly ignored: ReadonlySet<ComponentType>;
   readonly createdFrom: CreatedFrom;
   readonly forced: boolean;
   readonly findings: Findings;
@@ -172,11 +180,11 @@ async function deleteComponents(
   context: ReconcileContext,
   mcp: Mcp,
   existing: Existing,
-  { createdFrom, forced, findings }: DeletionInput,
+  { ignored, createdFrom, forced, findings }: DeletionInput,
 ): Promise<void> {
   const { client } = context;
   const key = { name: mcp.metadata.name!, namespace: mcp.metadata.namespace };
-  if (existing.size === 0) {
+  if (existing.size === 0 && ignored.size === 0) {
     await client.removeFinalizer(mcp as DeepReadonly<KubeObject>, names.mcpFinalizer);
     findings.gone = true;
     return;
@@ -188,7 +196,8 @@ async function deleteComponents(
     await enableLeaving(client, type, component, disabledIn(mcp));
     if (forced) await askToReconcile(context, type, component);
   }
-  collect(context, mcp, existing, new Set(), findings);
+  const [clash] = collect(context, mcp, { existing, ignored, expected: new Set() }, findings);
+  if (clash) throw clash;
 }
 
 async function askToReconcile(
@@ -204,15 +213,15 @@ async function askToReconcile(
   }
 }
 
+/** What the components have to say, for the status. Answers what they should not have said. */
 function collect(
   { clock }: ReconcileContext,
   mcp: Mcp,
-  existing: Existing,
-  expected: ReadonlySet<ComponentType>,
+  components: Pick<AggregateInput, 'existing' | 'ignored' | 'expected'>,
   findings: Findings,
-): void {
+): readonly Error[] {
   findings.components = { ...mcp.status?.components };
-  for (const [type, component] of existing) {
+  for (const [type, component] of components.existing) {
     findings.components[projections[type].statusField] = Object.fromEntries(
       externalStatusOf(type).flatMap((field) => {
         const value = component.status?.[field];
@@ -221,7 +230,9 @@ function collect(
     );
   }
   const old = (mcp.status?.conditions ?? []) as McpCondition[];
-  findings.conditions = aggregateConditions({ existing, expected, old, nowMs: clock.now() });
+  const { conditions, clashes } = aggregateConditions({ ...components, old, nowMs: clock.now() });
+  findings.conditions = conditions;
+  return clashes;
 }
 
 async function writeStatus({ client }: ReconcileContext, mcp: Mcp, findings: Findings): Promise<void> {

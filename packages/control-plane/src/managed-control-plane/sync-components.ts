@@ -7,9 +7,8 @@ import {
   createdFromOrNone,
   generateCreatedFromGenerationPatch,
 } from '../component/created-from-generation.ts';
-import { patchAnnotation } from '../component/patch-annotation.ts';
-import { names, operations } from '../names.ts';
 import type { Desired } from './desired-components.ts';
+import { disabledAnnotations, isDisabledByUs } from './ignored-components.ts';
 
 export type Existing = ReadonlyMap<ComponentType, ReadonlyComponent>;
 
@@ -18,6 +17,8 @@ export interface SyncInput {
   readonly key: ObjectKey;
   readonly existing: Existing;
   readonly desired: Desired;
+  /** Component types whose resources others have ignored: as if they did not exist, and could not be made. */
+  readonly ignored: ReadonlySet<ComponentType>;
   readonly createdFrom: CreatedFrom;
   readonly forced: boolean;
   /** Component types the spec disables. */
@@ -28,6 +29,7 @@ export interface SyncInput {
 export async function syncComponents(input: SyncInput): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const type of new Set([...input.existing.keys(), ...input.desired.keys()])) {
+    if (input.ignored.has(type)) continue;
     try {
       const wanted = input.desired.get(type);
       const present = input.existing.get(type);
@@ -125,29 +127,32 @@ export async function enableLeaving(
   present: ReadonlyComponent,
   disabled: readonly string[],
 ): Promise<void> {
-  const isIgnored = present.metadata.annotations?.[names.operationAnnotation] === operations.ignore;
-  if (!isIgnored || disabled.includes(type)) return;
-  try {
-    await patchAnnotation(client, kindOf(type), present, names.operationAnnotation, '', 'delete');
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  if (!isDisabledByUs(present) || disabled.includes(type)) return;
+  const annotations = Object.fromEntries(Object.keys(disabledAnnotations).map((key) => [key, null]));
+  await patchPresent(client, type, present, { annotations });
 }
 
 async function relabel(
   client: Client,
   type: ComponentType,
-  { metadata: { name, namespace, uid } }: ReadonlyComponent,
+  present: ReadonlyComponent,
   createdFrom: CreatedFrom,
   forced: boolean,
 ): Promise<void> {
-  const body = generateCreatedFromGenerationPatch(createdFrom, forced);
+  const { metadata } = generateCreatedFromGenerationPatch(createdFrom, forced);
+  await patchPresent(client, type, present, metadata as object);
+}
+
+/** Changes the metadata of a component. One that has gone in the meantime is fine. */
+async function patchPresent(
+  client: Client,
+  type: ComponentType,
+  { metadata: { name, namespace, uid } }: ReadonlyComponent,
+  metadata: object,
+): Promise<void> {
+  const body = { metadata: { ...metadata, uid } };
   try {
-    await client.patch(
-      kindOf(type),
-      { name: name!, namespace },
-      { type: 'merge', body: { ...body, metadata: { ...(body['metadata'] as object), uid } } },
-    );
+    await client.patch(kindOf(type), { name: name!, namespace }, { type: 'merge', body });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
