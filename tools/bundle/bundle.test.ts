@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -47,10 +47,31 @@ test('holds what operators read at run time beside it', async () => {
 });
 
 test('takes modules of Node only when they are used', async () => {
-  const text = await readFile(join(folder, 'slipway.mjs'), 'utf8');
-  const imported = [...text.matchAll(/(?:^|[;\n])import[^;"'`]*from\s*["']([^"']+)["']/g)].map(([, name]) => name);
-  expect(imported).toEqual(['node:module']);
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.mjs'));
+  expect(files).toContain('slipway.mjs');
+  for (const file of files) {
+    const text = await readFile(join(folder, file), 'utf8');
+    const imported = [...text.matchAll(/(?:^|[;\n])import[^;"'`]*from\s*["']([^"']+)["']/g)].map(([, name]) => name!);
+    expect(imported.filter((name) => !name.startsWith('./slipway-'))).toEqual(['node:module']);
+  }
 });
+
+test('loads for a chart what charts need, and no client of a cluster', async () => {
+  const loaded = await modulesLoadedBy('chart', 'template', '--help');
+  expect(loaded.some((text) => text.includes('nindent'))).toBe(true);
+  expect(loaded.some((text) => text.includes('node_modules/undici'))).toBe(false);
+  expect(loaded.join('').length).toBeLessThan(1_500_000);
+});
+
+/** The texts of the modules a call loads: those it compiles. */
+async function modulesLoadedBy(...argv: string[]): Promise<string[]> {
+  const { stderr, stdout } = await promisify(execFile)(process.execPath, [join(folder, 'slipway.mjs'), ...argv], {
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled'), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+    maxBuffer: 1 << 26,
+  });
+  const names = new Set(`${stderr}${stdout}`.match(/slipway-[A-Z0-9]+\.mjs/g));
+  return await Promise.all([...names].map((name) => readFile(join(folder, name), 'utf8')));
+}
 
 test('leaves compiled code for the image', async () => {
   expect((await filesBelow(join(folder, 'compiled'))).length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findPackages, type SlipwayPackage } from '@slipway/cli';
 import { build, type Plugin } from 'esbuild';
@@ -21,16 +21,24 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Makes `slipway.mjs`: the command, the embedded API server and all operators in one file. What operators read at run time lies beside it, in `operators/<package>`. */
+/**
+ * Makes `slipway.mjs`, and beside it the modules it loads when they are needed: the command, the embedded API server, all
+ * operators. What operators read at run time lies there too, in `operators/<package>`.
+ */
 export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
   const directory = options.directory ?? join(root, 'dist');
   const packages = options.packages ?? (await findPackages(join(root, 'packages')));
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const file = join(directory, 'slipway.mjs');
   await mkdir(directory, { recursive: true });
+  for (const old of await outputsIn(directory)) await rm(join(directory, old));
   await build({
-    stdin: { contents: entry(packages, version), resolveDir: root, sourcefile: 'slipway.ts', loader: 'ts' },
-    outfile: file,
+    entryPoints: { slipway: entryName },
+    outdir: directory,
+    outExtension: { '.js': '.mjs' },
+    // A command loads what it needs, not what the others need. In one folder, where operators look for theirs.
+    splitting: true,
+    chunkNames: 'slipway-[hash]',
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -41,11 +49,29 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     minifySyntax: true,
     legalComments: 'external',
     banner: { js: banner },
-    plugins: [ownFolders(packages), builtinsOnDemand(), narrowUndici()],
+    plugins: [ownModules(packages, version), ownFolders(packages), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
+  await joinLegalTexts(directory);
   await copyFolders(packages, directory);
-  return { file, bytes: (await stat(file)).size };
+  const modules = await outputsIn(directory);
+  const sizes = await Promise.all(modules.map(async (name) => (await stat(join(directory, name))).size));
+  return { file, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** What an earlier build has left: the names of modules change with what is in them. */
+async function outputsIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => /^slipway(-[A-Z0-9]+)?\.mjs/.test(name));
+}
+
+/** One text with the licences of all modules. */
+async function joinLegalTexts(directory: string): Promise<void> {
+  const texts = new Set<string>();
+  for (const name of (await outputsIn(directory)).filter((each) => each.endsWith('.LEGAL.txt'))) {
+    texts.add(await readFile(join(directory, name), 'utf8'));
+    await rm(join(directory, name));
+  }
+  await writeFile(join(directory, 'slipway.mjs.LEGAL.txt'), [...texts].join('\n'));
 }
 
 /** Before everything else: which Node this is. Then a `require`, by which dependencies that are CommonJS ask for built-in modules. */
@@ -57,13 +83,43 @@ const banner = [
   'const require=__createRequire(import.meta.url);',
 ].join('\n');
 
-/** Everything is in the file; each command and the operators are evaluated when they are first asked for. */
-function entry(packages: readonly SlipwayPackage[], version: string): string {
+const entryName = 'slipway:start';
+const programName = 'slipway:program';
+
+/** Not by the main module of the package, through which all of it would be loaded. */
+const cli = './packages/cli/src';
+
+/** The two modules that only the bundle has. */
+function ownModules(packages: readonly SlipwayPackage[], version: string): Plugin {
+  const contents = new Map([
+    // Before anything large is loaded.
+    [
+      entryName,
+      `import { keepCompiledCode } from '${cli}/compiled-code.ts';\nkeepCompiledCode();\nawait import('${programName}');`,
+    ],
+    [programName, program(packages, version)],
+  ]);
+  return {
+    name: 'own-modules',
+    setup(builder) {
+      builder.onResolve({ filter: /^slipway:/ }, ({ path }) => ({ path, namespace: 'own' }));
+      builder.onLoad({ filter: /.*/, namespace: 'own' }, ({ path }) => ({
+        contents: contents.get(path)!,
+        resolveDir: root,
+        loader: 'ts',
+      }));
+    },
+  };
+}
+
+/** Each command and the operators are loaded when they are first asked for. */
+function program(packages: readonly SlipwayPackage[], version: string): string {
   const load = (module: string, exported: string) => `(await import(${JSON.stringify(module)})).${exported}`;
   const commands = packages.flatMap((each) => each.commands);
   const operators = packages.flatMap((each) => each.operator ?? []);
   return [
-    "import { inOrder, runProcess } from '@slipway/cli';",
+    `import { inOrder } from '${cli}/packages.ts';`,
+    `import { runProcess } from '${cli}/run-process.ts';`,
     'const commands = [',
     ...commands.map(
       ({ name, summary, module }) =>

@@ -1,4 +1,11 @@
-import { systemRandom, type Clock, type Command, type CommandFlags, type FlagValues } from '@slipway/kube';
+import {
+  loadSubcommand,
+  systemRandom,
+  type Clock,
+  type Command,
+  type CommandFlags,
+  type FlagValues,
+} from '@slipway/kube';
 import type { TestCluster } from '@slipway/testing';
 
 export interface CommandCall {
@@ -23,7 +30,8 @@ export async function callCommand(
   given: object,
   { cwd, clock, env = {}, cluster }: CommandCall,
 ): Promise<CommandOutcome> {
-  const command = path.split(' ').reduce((above, name) => above.subcommands![name]!.command, top);
+  let command = top;
+  for (const name of path.split(' ')) command = await loadSubcommand(command.subcommands![name]!);
   let out = '';
   let err = '';
   const code = await command.run!({

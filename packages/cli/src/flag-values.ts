@@ -1,4 +1,4 @@
-import { CommandError, exitCodes, parseDuration, type CommandFlag } from '@slipway/kube';
+import { CommandError, exitCodes, parseDuration, type CommandFlag } from '@slipway/kube/command';
 import type { OperatorFlag } from '@slipway/runtime';
 
 function refuse(flag: string, wanted: string, text: string): never {

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
-import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
+import { keepCompiledCode } from './compiled-code.ts';
+
 // Before anything large is loaded: from the second start on, sources are neither stripped nor compiled again.
-enableCompileCache();
+keepCompiledCode();
 
 const [{ findCommands, findOperators }, { runProcess }, manifest] = await Promise.all([
   import('./packages.ts'),

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '@slipway/kube';
+import { CommandError, exitCodes } from '@slipway/kube/command';
 import type { Controller, OperatorDescription, OperatorSettings } from '@slipway/runtime';
 
 import type { OutsideOperator } from './outside-operator.ts';

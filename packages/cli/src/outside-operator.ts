@@ -2,10 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CommandError, exitCodes } from '@slipway/kube';
+import { CommandError, exitCodes } from '@slipway/kube/command';
 import type { OperatorDescription } from '@slipway/runtime';
-
-import { descriptionProblem } from './description-problem.ts';
 
 /** The flag that names packages of operators that did not come with this command. */
 export const operatorFlag = 'operator';
@@ -56,6 +54,8 @@ export async function loadOutsideOperator(given: string, cwd: string): Promise<O
       `${given}: its package.json names ${exported}, which ${module} does not export`,
       `it exports ${Object.keys(content).join(', ') || 'nothing'}; export the OperatorDescription, or name another one under slipway.operator`,
     );
+  // Loaded when there is something to look at: it knows all kinds.
+  const { descriptionProblem } = await import('./description-problem.ts');
   const problem = descriptionProblem(value);
   if (problem !== undefined)
     throw unusable(

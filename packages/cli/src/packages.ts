@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CommandError } from '@slipway/kube';
+import { CommandError } from '@slipway/kube/command';
 import type { OperatorDescription } from '@slipway/runtime';
 
 import type { FoundCommand, SlipwayCommand } from './slipway-command.ts';

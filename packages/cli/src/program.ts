@@ -4,13 +4,13 @@ import {
   isConnectionFailure,
   isForbidden,
   isUnauthorized,
+  loadSubcommand,
   type Terminal,
-} from '@slipway/kube';
+} from '@slipway/kube/command';
 import type { OperatorDescription, OperatorFlag, PermissionVariant } from '@slipway/runtime';
 import { Argument, Command, CommanderError, type Option } from 'commander';
 
 import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
-import { connectCluster, contextNames } from './connect-command.ts';
 import { helpLayout } from './help-layout.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators, withOutside } from './operators.ts';
@@ -157,14 +157,17 @@ class Assembly {
       .addHelpText('after', programHelp);
     for (const { name, summary, load } of commands) {
       const command = program.command(name).description(summary);
-      if (only === undefined || only === name) await this.#declare(command, await load());
+      if (only === undefined || only === name) await this.#declare(command, await load(), only === undefined);
     }
     return program;
   }
 
-  async #declare(command: Command, declared: SlipwayCommand): Promise<void> {
-    for (const [name, { summary, command: below }] of Object.entries(declared.subcommands ?? {}))
-      await this.#declare(command.command(name).description(summary), below);
+  /** With `all`, everything below it too; else what the command line may mean. */
+  async #declare(command: Command, declared: SlipwayCommand, all: boolean): Promise<void> {
+    for (const [name, below] of Object.entries(declared.subcommands ?? {})) {
+      const named = command.command(name).description(below.summary);
+      if (all || this.#words.has(name)) await this.#declare(named, await loadSubcommand(below), all);
+    }
     command.showHelpAfterError(`  ${helpHint(command)}`);
     const addExamples = () => {
       if (declared.examples?.length) command.addHelpText('after', examplesText(declared.examples));
@@ -219,12 +222,16 @@ class Assembly {
       args: command.args,
       flags: flagValues(declared.flags ?? {}, named),
       verbose: named('verbose') === true,
-      connect: () =>
-        connectCluster(terminal, {
+      // Loaded when it is needed: clients of clusters are large, and many commands want none.
+      connect: async () =>
+        await (
+          await import('./connect-command.ts')
+        ).connectCluster(terminal, {
           kubeconfig: textOrNothing(named('kubeconfig')),
           context: textOrNothing(named('context')),
         }),
-      contexts: () => contextNames(terminal, textOrNothing(named('kubeconfig'))),
+      contexts: async () =>
+        await (await import('./connect-command.ts')).contextNames(terminal, textOrNothing(named('kubeconfig'))),
       operators: () => this.#loadOperators(),
       choice: async () => {
         const { names } = namedOperators(command.args, this.#sources);

@@ -1,4 +1,4 @@
-import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/kube';
+import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/kube/command';
 import { text } from 'node:stream/consumers';
 
 import { runSlipway } from './program.ts';

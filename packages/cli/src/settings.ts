@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandError, exitCodes } from '@slipway/kube';
+import { CommandError, exitCodes } from '@slipway/kube/command';
 import type { Command, Option } from 'commander';
-import { parse } from 'yaml';
 
 /** Values from a configuration file, by flag name. */
 export type SettingsFile = Readonly<Record<string, string>>;
@@ -57,6 +56,8 @@ export async function readSettingsFile(
       exitCode: exitCodes.usage,
       cause,
     });
+  // Few have such a file, and the reader is large.
+  const { parse } = await import('yaml');
   let content: unknown;
   try {
     content = parse(await readFile(resolve(cwd, path), 'utf8'));

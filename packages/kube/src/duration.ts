@@ -41,7 +41,7 @@ export function parseDuration(text: string): number {
   let total = 0n;
   let rest = body;
   while (rest !== '') {
-    const part = /^(\d+\.?\d*|\.\d+)([a-zµμ]*)/.exec(rest);
+    const part = /^(\d+\.?\d*|\.\d+)([a-z\u00b5\u03bc]*)/.exec(rest);
     if (!part) throw new InputError('Duration', `"${text}" is not a duration; write one such as 90s or 1h30m`);
     const [, amount = '', unit = ''] = part;
     const factor = Object.hasOwn(unitNs, unit) ? unitNs[unit] : undefined;

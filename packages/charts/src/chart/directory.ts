@@ -1,28 +1,34 @@
-import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { sep } from 'node:path';
 import { archiveLimits, withoutMark } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { ChartFile } from './chart.ts';
 import { parseIgnoreRules } from './ignore.ts';
 
-/** Reads a chart's folder. Links are followed inside it; one that leads out is refused. */
-export async function readDirectory(path: string): Promise<ChartFile[]> {
-  const root = await realpath(path);
-  const ignore = parseIgnoreRules(await readFile(join(root, '.helmignore'), 'utf8').catch(() => ''));
+/**
+ * Reads a chart's folder. Links are followed inside it; one that leads out is refused.
+ *
+ * It does not wait for each file: charts have hundreds of small ones, and turns of the event loop would take several times
+ * as long as the reading. What renders the chart holds the loop for longer.
+ */
+export function readDirectory(path: string): ChartFile[] {
+  const root = realpathSync.native(path);
+  const ignore = parseIgnoreRules(ignoreFile(`${root}${sep}.helmignore`));
   const files: ChartFile[] = [];
-  const walk = async (folder: string, prefix: string, above: ReadonlySet<string>): Promise<void> => {
-    const real = await inside(root, folder, prefix);
+  const walk = (folder: string, prefix: string, above: ReadonlySet<string>): void => {
+    const real = inside(root, folder, prefix);
     if (above.has(real)) throw new ChartError('UnsafeArchive', `the link ${prefix} leads to a folder that holds it`);
     const ancestors = new Set([...above, real]);
-    const entries = await readdir(real, { withFileTypes: true });
+    const entries = readdirSync(real, { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const relative = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
       const isLink = entry.isSymbolicLink();
-      const target = isLink ? await inside(root, join(real, entry.name), relative) : join(real, entry.name);
-      const info = isLink ? await stat(target) : entry;
+      const place = `${real}${sep}${entry.name}`;
+      const target = isLink ? inside(root, place, relative) : place;
+      const info = isLink ? statSync(target) : entry;
       if (ignore.ignores(relative, info.isDirectory())) continue;
-      if (info.isDirectory()) await walk(target, relative, ancestors);
-      else if (info.isFile()) files.push({ name: relative, data: await read(target, relative) });
+      if (info.isDirectory()) walk(target, relative, ancestors);
+      else if (info.isFile()) files.push({ name: relative, data: read(target, relative) });
       else
         throw new ChartError(
           'InvalidChart',
@@ -32,20 +38,32 @@ export async function readDirectory(path: string): Promise<ChartFile[]> {
         throw new ChartError('UnsafeArchive', `the chart holds more than ${archiveLimits.files} files`);
     }
   };
-  await walk(root, '', new Set());
+  walk(root, '', new Set());
   return files;
 }
 
-async function read(path: string, name: string): Promise<Uint8Array> {
-  await using file = await open(path);
-  const { size } = await file.stat();
-  if (size > archiveLimits.file)
-    throw new ChartError('UnsafeArchive', `${name} has more than ${archiveLimits.file} bytes`);
-  return withoutMark(await file.readFile());
+function ignoreFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
-async function inside(root: string, path: string, name: string): Promise<string> {
-  const real = await realpath(path);
+function read(path: string, name: string): Uint8Array {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    if (size > archiveLimits.file)
+      throw new ChartError('UnsafeArchive', `${name} has more than ${archiveLimits.file} bytes`);
+    return withoutMark(readFileSync(file));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function inside(root: string, path: string, name: string): string {
+  const real = realpathSync.native(path);
   if (real !== root && !real.startsWith(root + sep))
     throw new ChartError('UnsafeArchive', `${name} is a link that leads outside the chart`);
   return real;

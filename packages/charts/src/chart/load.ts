@@ -23,7 +23,7 @@ export async function loadChart(source: string | Uint8Array): Promise<Chart> {
   if (typeof source !== 'string') return await loadFiles(await readArchive(source));
   const info = await stat(source).catch(() => undefined);
   if (!info) throw new ChartError('NotFound', `path "${source}" not found`);
-  const files = info.isDirectory() ? await readDirectory(source) : await readArchive(await readFile(source));
+  const files = info.isDirectory() ? readDirectory(source) : await readArchive(await readFile(source));
   return await loadFiles(files);
 }
 

@@ -1,4 +1,4 @@
-import { styled, type Terminal } from '@slipway/kube';
+import { styled, type Terminal } from '@slipway/kube/command';
 
 import type { ReleaseChange } from '../release/difference.ts';
 

@@ -1,13 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { CommandError, type FlagValues, type Terminal, type TlsSettings } from '@slipway/kube';
+import type { TlsSettings } from '@slipway/kube';
+import { CommandError, type FlagValues, type Terminal } from '@slipway/kube/command';
 
 import { ChartError } from '../chart/chart-error.ts';
 import type { Chart } from '../chart/chart.ts';
 import { checkInstallable } from '../chart/installable.ts';
 import { loadChart } from '../chart/load.ts';
 import type { GoMap } from '../go/values.ts';
-import { ChartRepositories, type ChartReference } from '../repository/chart-repositories.ts';
+import type { ChartReference, ChartRepositories } from '../repository/chart-repositories.ts';
 import { tlsSettings } from '../repository/tls-settings.ts';
 import { readValueFlags, type valueFlags } from './value-flags.ts';
 
@@ -48,6 +49,8 @@ export async function openRepositories(
   flags: FlagValues<typeof serverFlags>,
 ): Promise<ChartRepositories> {
   const tls = await readTls(terminal, flags);
+  // Most charts are on this machine, and need nobody who speaks to servers.
+  const { ChartRepositories } = await import('../repository/chart-repositories.ts');
   return await ChartRepositories.open(terminal.env, { plainHttp: flags['plain-http'], ...(tls ? { tls } : {}) });
 }
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { type CommandContext, defineCommand } from '@slipway/kube';
+import { type CommandContext, defineCommand } from '@slipway/kube/command';
 
 import { loadChart } from '../chart/load.ts';
 import { buildDependencies, updateDependencies } from '../repository/chart-dependencies.ts';

@@ -1,4 +1,4 @@
-import { CommandError, defineCommand } from '@slipway/kube';
+import { CommandError, defineCommand } from '@slipway/kube/command';
 
 import { diffUpgrade } from '../release/difference.ts';
 import { changedExitCode, changeText, exitCodeFlag } from './change-text.ts';

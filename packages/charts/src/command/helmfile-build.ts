@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { buildText } from '../helmfile/build.ts';
 import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';

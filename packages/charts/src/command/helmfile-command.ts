@@ -1,25 +1,40 @@
-import { defineCommand } from '@slipway/kube';
-
-import { helmfileApplyCommand } from './helmfile-apply.ts';
-import { helmfileBuildCommand } from './helmfile-build.ts';
-import { helmfileDestroyCommand } from './helmfile-destroy.ts';
-import { helmfileDiffCommand } from './helmfile-diff.ts';
-import { helmfileListCommand } from './helmfile-list.ts';
-import { helmfileSyncCommand } from './helmfile-sync.ts';
-import { helmfileTemplateCommand } from './helmfile-template.ts';
-import { helmfileWriteValuesCommand } from './helmfile-write-values.ts';
+import { defineCommand } from '@slipway/kube/command';
 
 /** `slipway helmfile`. */
 export const command = defineCommand({
   subcommands: {
-    list: { summary: 'list the releases of a helmfile', command: helmfileListCommand },
-    build: { summary: 'print its states with everything evaluated', command: helmfileBuildCommand },
-    'write-values': { summary: 'write the values of every release to a file', command: helmfileWriteValuesCommand },
-    template: { summary: 'render every release and print the manifests', command: helmfileTemplateCommand },
-    diff: { summary: 'show what sync would change', command: helmfileDiffCommand },
-    sync: { summary: 'install, upgrade and remove releases as it says', command: helmfileSyncCommand },
-    apply: { summary: 'the same for releases that differ', command: helmfileApplyCommand },
-    destroy: { summary: 'remove every release', command: helmfileDestroyCommand },
+    list: {
+      summary: 'list the releases of a helmfile',
+      command: async () => (await import('./helmfile-list.ts')).helmfileListCommand,
+    },
+    build: {
+      summary: 'print its states with everything evaluated',
+      command: async () => (await import('./helmfile-build.ts')).helmfileBuildCommand,
+    },
+    'write-values': {
+      summary: 'write the values of every release to a file',
+      command: async () => (await import('./helmfile-write-values.ts')).helmfileWriteValuesCommand,
+    },
+    template: {
+      summary: 'render every release and print the manifests',
+      command: async () => (await import('./helmfile-template.ts')).helmfileTemplateCommand,
+    },
+    diff: {
+      summary: 'show what sync would change',
+      command: async () => (await import('./helmfile-diff.ts')).helmfileDiffCommand,
+    },
+    sync: {
+      summary: 'install, upgrade and remove releases as it says',
+      command: async () => (await import('./helmfile-sync.ts')).helmfileSyncCommand,
+    },
+    apply: {
+      summary: 'the same for releases that differ',
+      command: async () => (await import('./helmfile-apply.ts')).helmfileApplyCommand,
+    },
+    destroy: {
+      summary: 'remove every release',
+      command: async () => (await import('./helmfile-destroy.ts')).helmfileDestroyCommand,
+    },
   },
   examples: [{ line: 'slipway helmfile list -f helmfile.d' }, { line: 'slipway helmfile diff -l name=shop' }],
 });

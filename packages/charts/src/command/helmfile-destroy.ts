@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { destroyReleases } from '../helmfile/sync.ts';
 import { loadFromFlags } from './helmfile-flags.ts';

@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { diffReleases } from '../helmfile/diff.ts';
 import { changedExitCode, exitCodeFlag } from './change-text.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube';
+import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube/command';
 
 import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';

@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { templateOutput } from '../render/template-output.ts';
 import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';

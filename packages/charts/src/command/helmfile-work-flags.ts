@@ -1,4 +1,4 @@
-import type { ConnectedCluster, FlagValues, Terminal } from '@slipway/kube';
+import type { ConnectedCluster, FlagValues, Terminal } from '@slipway/kube/command';
 
 import type { ReleaseDifference } from '../helmfile/diff.ts';
 import type { HelmfileRelease } from '../helmfile/release.ts';

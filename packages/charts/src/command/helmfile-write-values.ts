@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CommandError, defineCommand } from '@slipway/kube';
+import { CommandError, defineCommand } from '@slipway/kube/command';
 
 import { textToBytes } from '../go/bytes.ts';
 import { outputFile } from '../helmfile/output-file.ts';

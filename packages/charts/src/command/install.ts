@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { installRelease } from '../release/install.ts';
 import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';

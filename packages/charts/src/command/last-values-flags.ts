@@ -1,4 +1,4 @@
-import { CommandError, exitCodes, type FlagValues } from '@slipway/kube';
+import { CommandError, exitCodes, type FlagValues } from '@slipway/kube/command';
 
 import type { UpgradeOptions } from '../release/upgrade.ts';
 

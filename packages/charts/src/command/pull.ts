@@ -1,6 +1,6 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { CommandError, defineCommand } from '@slipway/kube';
+import { CommandError, defineCommand } from '@slipway/kube/command';
 
 import { readArchive } from '../chart/archive.ts';
 import { loadFiles } from '../chart/load.ts';

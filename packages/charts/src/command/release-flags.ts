@@ -1,4 +1,4 @@
-import { CommandError, type ConnectedCluster, exitCodes, type Terminal } from '@slipway/kube';
+import { CommandError, type ConnectedCluster, exitCodes, type Terminal } from '@slipway/kube/command';
 
 import { ChartError } from '../chart/chart-error.ts';
 import { HelmfileError } from '../helmfile/helmfile-error.ts';

@@ -1,4 +1,4 @@
-import { CommandError, defineCommand, exitCodes } from '@slipway/kube';
+import { CommandError, defineCommand, exitCodes } from '@slipway/kube/command';
 
 import { rollbackRelease } from '../release/rollback.ts';
 import { explained, releaseContext, workFlags } from './release-flags.ts';

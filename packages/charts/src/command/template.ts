@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 import { makeEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { renderChart } from '../render/render.ts';
@@ -71,7 +71,7 @@ export const templateCommand = defineCommand({
         skipSchemaValidation: flags['skip-schema-validation'],
         clock: terminal.clock,
         random: terminal.random,
-        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
       });
       terminal.out(
         templateOutput(rendered, {

@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { uninstallRelease } from '../release/uninstall.ts';
 import { explained, releaseContext, workFlags } from './release-flags.ts';

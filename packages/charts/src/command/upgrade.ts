@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { upgradeRelease } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';

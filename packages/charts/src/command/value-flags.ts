@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { FlagValues, Terminal } from '@slipway/kube';
+import type { FlagValues, Terminal } from '@slipway/kube/command';
 import type { GoMap } from '../go/values.ts';
 import { mostValueBytes, readValuesFile, tooLarge } from '../values/read-values-file.ts';
 import { collectValues } from '../values/value-options.ts';

@@ -1,4 +1,4 @@
-import { systemClock, systemRandom, type Clock, type Random } from '@slipway/kube';
+import { systemClock, systemRandom, type Clock, type Random } from '@slipway/kube/command';
 import type { GoMap } from '../go/values.ts';
 import type { Run } from '../template/run.ts';
 
@@ -20,12 +20,21 @@ export function environmentOf(run: Run): FunctionEnvironment {
   return run.environment as FunctionEnvironment;
 }
 
-export function makeEnvironment(options: Partial<FunctionEnvironment> = {}): FunctionEnvironment {
+export interface EnvironmentOptions extends Partial<Omit<FunctionEnvironment, 'timeZone'>> {
+  /** A zone, or how to find out when it is first asked for. Default `UTC`. */
+  readonly timeZone?: string | (() => string);
+}
+
+export function makeEnvironment(options: EnvironmentOptions = {}): FunctionEnvironment {
+  const { timeZone = 'UTC' } = options;
+  let found = typeof timeZone === 'string' ? timeZone : undefined;
   return {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     randomBytes: options.randomBytes ?? ((size) => crypto.getRandomValues(new Uint8Array(size))),
-    timeZone: options.timeZone ?? 'UTC',
+    get timeZone() {
+      return (found ??= (timeZone as () => string)());
+    },
     lookup: options.lookup ?? (() => new Map()),
     including: options.including ?? new Map(),
   };

@@ -31,8 +31,8 @@ export interface RenderOptions {
   clock?: Clock;
   random?: Random;
   randomBytes?: (size: number) => Uint8Array;
-  /** Default `UTC`. */
-  timeZone?: string;
+  /** A zone, or how to find out when a template asks: that takes a while. Default `UTC`. */
+  timeZone?: string | (() => string);
 }
 
 export interface ReleaseOptions {

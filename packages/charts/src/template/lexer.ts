@@ -202,9 +202,14 @@ class Lexer {
   }
 
   #wordLength(start: number): number {
-    word.lastIndex = start;
-    word.test(this.#text);
-    return Math.max(word.lastIndex - start, 0);
+    const text = this.#text;
+    let at = start;
+    while (isWordCode(text.charCodeAt(at))) at += 1;
+    if (!(text.charCodeAt(at) > lastAscii)) return at - start;
+    // Letters of the whole world: rare, and the table behind this pattern takes long to make.
+    word.lastIndex = at;
+    word.test(text);
+    return Math.max(word.lastIndex, at) - start;
   }
 
   #atTerminator(): boolean {
@@ -250,6 +255,13 @@ class Lexer {
     this.#pos += 1;
     return false;
   }
+}
+
+const lastAscii = 0x7f;
+
+/** An ASCII letter or digit, or an underscore. */
+function isWordCode(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
 }
 
 function isSpace(char: string | undefined): boolean {

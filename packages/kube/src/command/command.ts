@@ -27,7 +27,13 @@ export interface Command<F extends CommandFlags = CommandFlags> {
 export interface Subcommand {
   /** One line for the help of the command above. */
   readonly summary: string;
-  readonly command: Command;
+  /** The command, or how to load it: what nobody calls is not loaded. */
+  readonly command: Command | (() => Promise<Command>);
+}
+
+/** The command behind a name, loaded when it has to be. */
+export async function loadSubcommand({ command }: Subcommand): Promise<Command> {
+  return typeof command === 'function' ? await command() : command;
 }
 
 export interface CommandArgument {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { CommandError, defineCommand, type Terminal } from '@slipway/kube';
+import { CommandError, defineCommand, type Terminal } from '@slipway/kube/command';
 
 import { findAgeIdentities } from '../keys/key-lookup.ts';
 import { decrypt, edit } from '../sops-file.ts';

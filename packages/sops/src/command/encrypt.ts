@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { creationRuleFor, findConfigFile } from '../config-file.ts';
 import { encrypt } from '../sops-file.ts';

@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { findAgeIdentities } from '../keys/key-lookup.ts';
 import { describe, rotate } from '../sops-file.ts';

@@ -1,6 +1,6 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { CommandError, exitCodes, type Terminal } from '@slipway/kube';
+import { CommandError, exitCodes, type Terminal } from '@slipway/kube/command';
 
 import { type Format, formatNamed, formatOfPath } from '../formats/format.ts';
 import { SopsError } from '../sops-error.ts';

@@ -1,4 +1,4 @@
-import { defineCommand } from '@slipway/kube';
+import { defineCommand } from '@slipway/kube/command';
 
 import { decryptCommand } from './decrypt.ts';
 import { editCommand } from './edit.ts';
