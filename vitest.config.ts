@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 
 import { FlakyReporter } from './tools/flaky-tests/flaky-reporter.ts';
 
@@ -14,19 +14,33 @@ const clusterTests = [
 
 export default defineConfig({
   test: {
-    include: reference ? clusterTests : ['packages/*/src/**/*.test.ts', ...clusterTests],
-    // The attacks are on the embedded server whatever the cluster; `npm run test:attacks` has them alone.
-    exclude: ['**/node_modules/**', ...(reference ? ['packages/*/test/attacks/**'] : [])],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: reference ? 120_000 : 30_000,
-    hookTimeout: reference ? 120_000 : 30_000,
-    // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
-    retry: reference || process.env['CI'] ? 1 : 0,
-    // What needed it is reported as a failure at the end.
+    projects: [
+      // Tests beside the code keep nothing to themselves, so a worker takes one file after the other with its modules loaded.
+      ...(reference ? [] : [project('beside the code', ['packages/*/src/**/*.test.ts'], { isolate: false })]),
+      project('on a cluster', clusterTests, { isolate: true }),
+    ],
+    // What needed another try is reported as a failure at the end.
     reporters: ['default', new FlakyReporter()],
-    unstubEnvs: true,
+    maxWorkers: 2,
     sequence: { shuffle: { files: true, tests: false } },
-    execArgv: ['--no-warnings=ExperimentalWarning', '--expose-gc'],
   },
 });
+
+function project(name: string, include: string[], { isolate }: { readonly isolate: boolean }): UserWorkspaceConfig {
+  return {
+    test: {
+      name,
+      include,
+      isolate,
+      // The attacks are on the embedded server whatever the cluster; `npm run test:attacks` has them alone.
+      exclude: ['**/node_modules/**', ...(reference ? ['packages/*/test/attacks/**'] : [])],
+      pool: 'forks',
+      testTimeout: reference ? 120_000 : 30_000,
+      hookTimeout: reference ? 120_000 : 30_000,
+      // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
+      retry: reference || process.env['CI'] ? 1 : 0,
+      unstubEnvs: true,
+      execArgv: ['--no-warnings=ExperimentalWarning', '--expose-gc'],
+    },
+  };
+}
