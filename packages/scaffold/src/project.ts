@@ -2,7 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { kindNames, wrong, type KindNames } from './names.ts';
-import { exists, fromTemplates, writeNew, type ProjectFiles, type Words } from './templates.ts';
+import { nextVersion } from './next-version.ts';
+import {
+  exists,
+  fromTemplates,
+  refuseThere,
+  writeFiles,
+  writeNew,
+  type ProjectFiles,
+  type Words,
+} from './templates.ts';
+import { withImport } from './with-import.ts';
 
 export interface NewProject {
   /** Of its package, its image and its operator. */
@@ -60,61 +70,41 @@ export async function addKind(folder: string, kind: string): Promise<string[]> {
 
 /** Adds a webhook to a kind of a project. */
 export async function addWebhook(folder: string, kind: string): Promise<string[]> {
-  return await addToPart(folder, kindNames(kind), 'webhook', 'Webhook');
+  return await addToPart(folder, kindNames(kind), 'Webhook');
 }
 
 /**
- * Adds the next version to a kind of a project. What was the kind becomes the older version in a file of its own; the new one
- * is stored from now on, and a webhook converts between them.
+ * Adds the next version to a kind of a project. What was the kind becomes an older version in a file of its own; the new one
+ * is stored from now on, and a webhook converts between all of them.
  */
 export async function addVersion(folder: string, kind: string): Promise<string[]> {
   const names = kindNames(kind);
   const path = `src/${names.kebab}/api.ts`;
-  const api = await ownFile(folder, path, `there is no kind ${kind} in this project`);
-  const version = /^ {2}version: '(v\d+)',$/m.exec(api)?.[1];
-  const begin = `export const ${kind} = defineKind({`;
-  if (version === undefined || !api.includes(begin) || /^ {2}versions: /m.test(api))
-    throw wrong(
-      `${path} is not as slipway has written it, or has two versions already`,
-      'add the version by hand: docs/versions.md says how',
-    );
-  const [older, newer] = [`${kind}${version.toUpperCase()}`, `v${Number(version.slice(1)) + 1}`];
-  const old = api
-    .replace(begin, `export const ${older} = defineKind({`)
-    .replace(/\nexport type .*\n/, '')
-    .replace(', type DeepReadonly, type ObjectOf', '')
-    .replace(/^\/\*\* .* \*\/$/m, '/** The version before: it is served, and no longer stored. */');
-  const current = withImport(
-    api
-      .replace(`version: '${version}',`, `version: '${newer}',`)
-      .replace(/^ {2}spec: /m, `  versions: [${older}.definition],\n  spec: `),
-    `import { ${older} } from './api-${version}.ts';`,
-  );
-  const written = await addToPart(folder, names, 'version', 'Conversion', (text) =>
-    text.replaceAll(`api-OLD`, `api-${version}`).replaceAll(`${kind}OLD`, older),
-  );
-  await writeFile(join(folder, `src/${names.kebab}/api-${version}.ts`), old);
-  await writeFile(join(folder, path), current);
+  const next = nextVersion(await ownFile(folder, path, `there is no kind ${kind} in this project`), kind);
+  if (next === undefined)
+    throw wrong(`${path} is not as slipway has written it`, 'add the version by hand: docs/versions.md says how');
+  const { before, older, newest, api } = next;
+  const files = await fromTemplates('version', { ...(await wordsOf(folder, names)), older: before });
+  files.set(`src/${names.kebab}/api-${before}.ts`, older);
+  await refuseThere(folder, files);
+  // A conversion that is there knows of the others already, and is somebody's work by now.
+  const isConverted = await exists(join(folder, `src/${names.kebab}/conversion.ts`));
+  const written = isConverted ? [] : await addToPart(folder, names, 'Conversion');
+  await writeFiles(folder, files);
+  await writeFile(join(folder, path), api);
   const example = `examples/${names.kebab}.yaml`;
   if (await exists(join(folder, example))) {
     const text = await readFile(join(folder, example), 'utf8');
-    await writeFile(join(folder, example), text.replace(`/${version}\n`, `/${newer}\n`));
+    await writeFile(join(folder, example), text.replace(`/${before}\n`, `/${newest}\n`));
   }
-  return [...written, `src/${names.kebab}/api-${version}.ts`, path];
+  return [...written, ...files.keys(), path];
 }
 
-/** Adds the files of a template to a kind, and `<kind><suffix>` to the webhooks of its part. */
-async function addToPart(
-  folder: string,
-  names: KindNames,
-  template: string,
-  suffix: string,
-  change: (text: string) => string = (text) => text,
-): Promise<string[]> {
+/** Adds the files of a template to a kind, and `<kind><Suffix>` to the webhooks of its part. */
+async function addToPart(folder: string, names: KindNames, suffix: 'Webhook' | 'Conversion'): Promise<string[]> {
   const index = `src/${names.kebab}/index.ts`;
   await ownFile(folder, index, `there is no kind ${names.kind} in this project`);
-  const files = await fromTemplates(template, await wordsOf(folder, names));
-  for (const [path, text] of files) files.set(path, change(text));
+  const files = await fromTemplates(suffix.toLowerCase(), await wordsOf(folder, names));
   await changing(
     folder,
     index,
@@ -146,16 +136,6 @@ async function changing(
     );
   await writeNew(folder, files);
   await writeFile(join(folder, path), changed);
-}
-
-/** Puts an import behind the last one. */
-function withImport(text: string, line: string): string {
-  const imports = [...text.matchAll(/^import .*;$/gm)];
-  const last = imports.at(-1);
-  if (!last) return `${line}\n\n${text}`;
-  const end = last.index + last[0].length;
-  const gap = last[0].includes("'./") ? '\n' : '\n\n';
-  return `${text.slice(0, end)}${gap}${line}${text.slice(end)}`;
 }
 
 /** The words of a project that is there. */

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import { titleOf, wrong, type KindNames } from './names.ts';
+import { olderName } from './next-version.ts';
 
 const folder = join(import.meta.dirname, '..', 'templates');
 
@@ -14,6 +15,8 @@ export interface Words {
   readonly group: string;
   /** Absent for files that are about no kind. */
   readonly kind?: KindNames;
+  /** Absent for files that are about no older version. */
+  readonly older?: string;
 }
 
 /** The files of one folder of templates, with the words of a project in the place of theirs. */
@@ -30,8 +33,9 @@ export async function fromTemplates(name: string, words: Words): Promise<Project
   return files;
 }
 
-function replaced(text: string, { project, group, kind }: Words): string {
-  const ofProject = text
+function replaced(text: string, { project, group, kind, older }: Words): string {
+  const ofVersion = older ? text.replaceAll('BerthOLD', olderName('Berth', older)).replaceAll('OLD', older) : text;
+  const ofProject = ofVersion
     .replaceAll('my-operator', project)
     .replaceAll('My Operator', titleOf(project))
     .replaceAll('example.org', group);
@@ -45,9 +49,13 @@ function replaced(text: string, { project, group, kind }: Words): string {
 
 /** Writes new files, all or none: one that is there already is somebody's work. */
 export async function writeNew(root: string, files: ProjectFiles): Promise<void> {
+  await refuseThere(root, files);
+  await writeFiles(root, files);
+}
+
+export async function refuseThere(root: string, files: ProjectFiles): Promise<void> {
   for (const path of files.keys())
     if (await exists(join(root, path))) throw wrong(`${path} is there already`, 'move it away, or choose another name');
-  await writeFiles(root, files);
 }
 
 export async function writeFiles(root: string, files: ProjectFiles): Promise<void> {

@@ -164,6 +164,42 @@ describe('slipway add', () => {
     expect(operator.kinds[0]?.definition.versions?.map(({ version }) => version)).toEqual(['v1']);
   });
 
+  test('version after version: each older one keeps its file, the newest is stored, one webhook converts them all', async () => {
+    await using place = await workshop();
+    const folder = await place.project('my-operator', '--second-version');
+    const api = join(folder, 'src', 'website', 'api.ts');
+    const conversion = join(folder, 'src', 'website', 'conversion.ts');
+    await writeFile(conversion, `${await readFile(conversion, 'utf8')}// mine\n`);
+    expect(await addVersion(folder, 'Website')).toEqual([
+      'test/website-v2-conversion.test.ts',
+      'src/website/api-v2.ts',
+      'src/website/api.ts',
+    ]);
+    // As a formatter would leave a longer list.
+    const text = await readFile(api, 'utf8');
+    await writeFile(api, text.replace(/versions: \[(.*), (.*)\],/, 'versions: [\n    $1,\n    $2,\n  ],'));
+    await addVersion(folder, 'Website');
+    expect(await readFile(conversion, 'utf8')).toMatch(/\/\/ mine\n$/);
+    expect(await readFile(join(folder, 'examples', 'website.yaml'), 'utf8')).toContain('apiVersion: example.org/v4\n');
+    const older = await readFile(join(folder, 'src', 'website', 'api-v3.ts'), 'utf8');
+    expect(older).toMatch(
+      /^import \{ Conditions, defineKind, Type \} from '@slipway\/kube';\n\n\/\*\* An older version/,
+    );
+    expect(older).not.toMatch(/versions|V1|V2/);
+    const operator = await operatorOf(folder);
+    const [website] = operator.kinds;
+    expect(website!.version).toBe('v4');
+    expect(website!.definition.versions?.map(({ version }) => version)).toEqual(['v3', 'v2', 'v1']);
+    expect(operator.webhooks).toHaveLength(1);
+  });
+
+  test('a webhook that is there is somebody’s work', async () => {
+    await using place = await workshop();
+    const folder = await place.project('my-operator', '--webhook');
+    await expect(addWebhook(folder, 'Website')).rejects.toThrow(/webhook\S* is there already/);
+    expect((await operatorOf(folder)).webhooks).toHaveLength(1);
+  });
+
   test.each([
     ['a kind that is there', addKind, 'Website', /website\S* is there already/],
     ['a webhook of a kind that is not there', addWebhook, 'Boat', /there is no kind Boat in this project/],
@@ -184,8 +220,11 @@ describe('slipway add', () => {
     await writeFile(join(folder, 'src', 'operator.ts'), '// all mine\n');
     await expect(addKind(folder, 'Boat')).rejects.toThrow('src/operator.ts is not as slipway has written it');
     expect(await filesOf(folder)).not.toContain('src/boat/api.ts');
-    await addVersion(folder, 'Website');
-    await expect(addVersion(folder, 'Website')).rejects.toThrow('has two versions already');
+    const api = join(folder, 'src', 'website', 'api.ts');
+    await writeFile(api, (await readFile(api, 'utf8')).replace(/^ {2}spec: /m, '  versions: older(),\n$&'));
+    const before = await filesOf(folder);
+    await expect(addVersion(folder, 'Website')).rejects.toThrow('src/website/api.ts is not as slipway has written it');
+    expect(await filesOf(folder)).toEqual(before);
   });
 
   test('outside a project it says where to be', async () => {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { onReference, skipped } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
+import { addKind, addVersion, addWebhook } from '../src/index.ts';
 import { workshop } from './kit.ts';
 
 const run = promisify(execFile);
@@ -50,8 +51,62 @@ test.skipIf(embeddedOnly || lane)(
     const said = await checkAndTest(await place.project('harbour', ...argv));
     for (const kind of ['BackupPlan', 'Pier']) {
       expect(said).toContain(`✔ the API server refuses a ${kind} without a version`);
-      expect(said).toContain(`✔ a ${kind} of the old version is read in the new one`);
+      expect(said).toContain(`✔ a ${kind} of version v1 is read in the newest one`);
     }
+    expect(said).toMatch(/ℹ fail 0\n/);
+  },
+);
+
+type Add = (folder: string, kind: string) => Promise<unknown>;
+const growth: [string, string[], [Add, string][]][] = [
+  [
+    'versions, then a webhook, then a kind with as many',
+    ['--kind', 'Boat'],
+    [
+      [addVersion, 'Boat'],
+      [addVersion, 'Boat'],
+      [addVersion, 'Boat'],
+      [addWebhook, 'Boat'],
+      [addKind, 'Pier'],
+      [addVersion, 'Pier'],
+      [addWebhook, 'Pier'],
+      [addVersion, 'Pier'],
+    ],
+  ],
+  [
+    'kinds and webhooks, then versions in turn',
+    ['--kind', 'Boat', '--webhook', '--second-version'],
+    [
+      [addKind, 'Pier'],
+      [addKind, 'BackupPlan'],
+      [addWebhook, 'BackupPlan'],
+      [addVersion, 'Boat'],
+      [addVersion, 'BackupPlan'],
+      [addVersion, 'Boat'],
+    ],
+  ],
+];
+
+test.skipIf(embeddedOnly || lane).each(growth)(
+  'so does one that grew: %s',
+  { timeout: 300_000 },
+  async (_how, argv, additions) => {
+    await using place = await workshop();
+    const folder = await place.project('harbour', ...argv);
+    const versions = new Map([['Boat', argv.includes('--second-version') ? 2 : 1]]);
+    const refusing = new Set(argv.includes('--webhook') ? ['Boat'] : []);
+    for (const [add, kind] of additions) {
+      await add(folder, kind);
+      if (add === addWebhook) refusing.add(kind);
+      else versions.set(kind, (versions.get(kind) ?? 0) + 1);
+    }
+    const said = await checkAndTest(folder);
+    for (const [kind, newest] of versions) {
+      expect(said).toContain(`✔ a ${kind} runs, follows its spec, heals`);
+      for (let version = 1; version < newest; version += 1)
+        expect(said).toContain(`✔ a ${kind} of version v${version} is read in the newest one`);
+    }
+    for (const kind of refusing) expect(said).toContain(`✔ the API server refuses a ${kind} without a version`);
     expect(said).toMatch(/ℹ fail 0\n/);
   },
 );
