@@ -3,10 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { commitAndPush, commitMessages } from '../../packages/app-platform/src/git/commit-and-push.ts';
 import { applicationOf } from '../../packages/app-platform/src/platform/applications.ts';
+import type { Platform } from '../../packages/app-platform/src/platform/platform.ts';
 import { yamlFile } from '../../packages/app-platform/src/values/yaml-file.ts';
-import { systemClock } from '../../packages/kube/src/index.ts';
 import type { BenchWorld } from './world.ts';
 
 const run = promisify(execFile);
@@ -27,27 +26,29 @@ interface Listed {
 
 /**
  * The steps of an apply as a script does them, with a program for each: sops for every secret file, helmfile for values, lists and
- * manifests (helm behind it), kubectl for what goes to the cluster. Git is the same on both sides.
+ * manifests (helm behind it), kubectl for what goes to the cluster, git for the repository.
  */
 export class ByProcesses {
   readonly #world: BenchWorld;
   readonly #programs: Programs;
   readonly #scratch: string;
+  readonly #platform: Platform;
   /** How many programs were started, without those they start themselves and without git. */
   started = 0;
 
   constructor(world: BenchWorld, programs: Programs) {
     this.#world = world;
     this.#programs = programs;
+    this.#platform = world.platform();
     this.#scratch = join(world.folder, 'scratch');
   }
 
   /** Every secret file by sops, then the layers by `helmfile build`. */
   async loadValues(): Promise<void> {
     await mkdir(this.#scratch, { recursive: true });
-    const files = await readdir(join(this.#world.platform.directory, 'env'), { recursive: true });
+    const files = await readdir(join(this.#platform.directory, 'env'), { recursive: true });
     for (const file of files.filter((name) => /(^|\/)secrets\.[^/]*\.yaml$/.test(name)))
-      await this.#run('sops', ['-d', join(this.#world.platform.directory, 'env', file)]);
+      await this.#run('sops', ['-d', join(this.#platform.directory, 'env', file)]);
     await this.#dump();
   }
 
@@ -65,13 +66,13 @@ export class ByProcesses {
   }
 
   async teamsOnlyApply(): Promise<void> {
-    const { copy } = this.#world;
-    const before = (await copy.revision())!;
-    await copy.removeUntracked();
-    await copy.takeRemote();
-    const after = (await copy.revision())!;
-    await copy.subjects(before, after);
-    await copy.changedFiles(before, after);
+    const before = await this.#git('rev-parse', 'HEAD');
+    await this.#git('clean', '--quiet', '-ff', '-d', '-x');
+    await this.#fetch();
+    await this.#git('checkout', '--quiet', '--force', '-B', 'main', 'origin/main');
+    const after = await this.#git('rev-parse', 'HEAD');
+    await this.#git('log', '--format=%s', `${before}...${after}`, '--');
+    await this.#git('diff', '--name-only', `${before}..${after}`, '--');
     await this.loadValues();
     await this.#dump();
     await this.#dump();
@@ -83,16 +84,14 @@ export class ByProcesses {
 
   /** As the poll loop of a script has it: clean, fetch, log. */
   async idlePoll(): Promise<void> {
-    const { copy } = this.#world;
-    await copy.git(['clean', '--quiet', '-f', '-X']);
-    await copy.atRemote(['fetch', '--quiet', 'origin', 'main']);
-    await copy.git(['log', '-1', '--format=%H', 'origin/main']);
+    await this.#git('clean', '--quiet', '-f', '-X');
+    await this.#fetch();
+    await this.#git('log', '-1', '--format=%H', 'origin/main');
   }
 
   async #dump(): Promise<void> {
-    const { platform } = this.#world;
     // What the files say is one tree for helmfile to read; making it is not timed against it.
-    this.#values ??= yamlFile(await platform.layers.values('all'));
+    this.#values ??= yamlFile(await this.#platform.layers.values('all'));
     await writeFile(join(this.#scratch, 'values.yaml'), this.#values);
     const dump =
       'environments:\n  default:\n    values: [values.yaml]\n---\nreleases: [{ name: none, chart: ./none, installed: false }]\n';
@@ -129,7 +128,18 @@ export class ByProcesses {
   }
 
   async #commit(): Promise<void> {
-    await commitAndPush(this.#world.copy, { message: commitMessages.values, clock: systemClock });
+    await this.#git('add', '--all');
+    if ((await this.#git('status', '--porcelain')) === '') return;
+    await this.#git('commit', '--quiet', '-m', 'updated values [ci skip]');
+    await this.#world.copy.atRemote(['push', '--quiet', 'origin', 'main']);
+  }
+
+  async #fetch(): Promise<void> {
+    await this.#world.copy.atRemote(['fetch', '--quiet', 'origin', '+refs/heads/main:refs/remotes/origin/main']);
+  }
+
+  async #git(...args: readonly string[]): Promise<string> {
+    return (await this.#world.copy.git(args)).stdout.trim();
   }
 
   async #state(writes: number): Promise<void> {
@@ -139,7 +149,7 @@ export class ByProcesses {
   }
 
   async #helmfile(global: readonly string[], command: readonly string[]): Promise<string> {
-    const { root } = this.#world.platform;
+    const { root } = this.#platform;
     const values = ['--state-values-file', join(this.#scratch, 'values.yaml')];
     return await this.#run(
       'helmfile',
@@ -161,7 +171,7 @@ export class ByProcesses {
         ...process.env,
         HOME: this.#world.folder,
         PATH: `${dirname(this.#programs.helm)}${delimiter}${process.env['PATH']}`,
-        SOPS_AGE_KEY: [...this.#world.platform.keys].join('\n'),
+        SOPS_AGE_KEY: [...this.#platform.keys].join('\n'),
       },
     });
     return stdout;

@@ -9,13 +9,12 @@ import { AplOperator } from '../../packages/app-platform/src/gitops/apl-operator
 import { GitRepository } from '../../packages/app-platform/src/gitops/git-repository.ts';
 import { remoteHeads, type RemoteHeads } from '../../packages/app-platform/src/git/remote-head.ts';
 import { WorkingCopy } from '../../packages/app-platform/src/git/working-copy.ts';
-import { startGitServer } from '../../packages/app-platform/src/git-server/git-server.ts';
 import { reconcileInstall } from '../../packages/app-platform/src/install/installer.ts';
 import { setEnvAndCreateSecrets } from '../../packages/app-platform/src/install/set-env-and-create-secrets.ts';
-import { nativeHelmfile } from '../../packages/app-platform/src/platform/native-helmfile.ts';
+import { HelmfileCaches, nativeHelmfile } from '../../packages/app-platform/src/platform/native-helmfile.ts';
 import type { Platform } from '../../packages/app-platform/src/platform/platform.ts';
+import { platformMemory } from '../../packages/app-platform/src/platform/platform-memory.ts';
 import { settingsFrom } from '../../packages/app-platform/src/settings.ts';
-import { ValuesLayers } from '../../packages/app-platform/src/values/layers.ts';
 import { PlatformRoot } from '../../packages/app-platform/src/values/platform-root.ts';
 import { yamlFile } from '../../packages/app-platform/src/values/yaml-file.ts';
 import { connect, findConnection, systemClock, systemRandom } from '../../packages/kube/src/index.ts';
@@ -34,7 +33,8 @@ export interface Size {
 export interface BenchWorld extends AsyncDisposable {
   readonly folder: string;
   readonly kubeconfig: string;
-  readonly platform: Platform;
+  /** As the controller makes one for every round. */
+  platform(): Platform;
   readonly operator: AplOperator;
   readonly heads: RemoteHeads;
   readonly copy: WorkingCopy;
@@ -44,34 +44,35 @@ export interface BenchWorld extends AsyncDisposable {
 
 export async function benchWorld(size: Size): Promise<BenchWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-bench-platform-'));
-  const cluster = await startClusterProcess(join(folder, 'kubeconfig'));
-  const server = await startGitServer({ directory: join(folder, 'git'), repository: 'otomi/values.git', credentials });
+  const servers = await startServers(folder);
   const root = await writePlatform(join(folder, 'platform'), size);
   const valuesInput = join(folder, 'values.yaml');
   await writeFile(valuesInput, yamlFile(initialValues(size)));
-  const connection = connect(await findConnection({ file: cluster.kubeconfig }), { fieldManager: 'bench' });
+  const connection = connect(await findConnection({ file: servers.kubeconfig }), { fieldManager: 'bench' });
   const settings = {
     ...settingsFrom({ VALUES_INPUT: valuesInput, GIT_OP_TIMEOUT_MS: '600000' }, folder),
-    repoUrl: server.url,
+    repoUrl: servers.gitUrl,
   };
-  const layers = new ValuesLayers(root, settings.envDir);
+  const remote = { url: servers.gitUrl, credentials };
   const workingCopy = (name: string) =>
     new WorkingCopy({
       directory: name,
-      remote: { url: server.url, credentials },
+      remote,
       branch: 'main',
       identity: { name: 'bench', email: 'bench@example.com' },
       timeoutMs: 600_000,
     });
   const copy = workingCopy(settings.envDir);
-  const platform: Platform = {
+  const memory = platformMemory(root, settings.envDir);
+  const { layers } = memory;
+  const caches = new HelmfileCaches();
+  const platform = (): Platform => ({
+    ...memory,
     settings,
     root,
     directory: settings.envDir,
-    layers,
-    helmfile: nativeHelmfile({ root, layers, client: connection.client, clock: systemClock }),
+    helmfile: nativeHelmfile({ root, layers, client: connection.client, clock: systemClock, caches }),
     upgrades: [],
-    keys: new Set(),
     repository: () => copy,
     client: connection.client,
     clock: systemClock,
@@ -81,17 +82,17 @@ export async function benchWorld(size: Size): Promise<BenchWorld> {
       error: (message, fields) => process.stderr.write(`${message} ${String(fields?.['error'])}\n`),
     },
     signal: new AbortController().signal,
-  };
-  if (!(await reconcileInstall(platform, 1))) throw new Error('the platform could not be installed');
-  await setEnvAndCreateSecrets(platform);
-  const heads = remoteHeads({ url: server.url, credentials });
+  });
+  if (!(await reconcileInstall(platform(), 1))) throw new Error('the platform could not be installed');
+  await setEnvAndCreateSecrets(platform());
+  const heads = remoteHeads(remote);
   const operator = new AplOperator(new GitRepository(copy, heads));
-  await operator.start(platform);
+  await operator.start(platform());
   const user = workingCopy(join(folder, 'user'));
   let pushes = 0;
   return {
     folder,
-    kubeconfig: cluster.kubeconfig,
+    kubeconfig: servers.kubeconfig,
     platform,
     operator,
     heads,
@@ -108,21 +109,24 @@ export async function benchWorld(size: Size): Promise<BenchWorld> {
     async [Symbol.asyncDispose]() {
       await heads[Symbol.asyncDispose]();
       await connection[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-      await cluster.stop();
+      await servers.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function startClusterProcess(kubeconfig: string): Promise<{ kubeconfig: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'cluster-process.ts')], {
+async function startServers(folder: string): Promise<{ kubeconfig: string; gitUrl: string; stop(): Promise<void> }> {
+  const args = [join(folder, 'git'), credentials.username, credentials.password];
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'servers-process.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  await writeFile(kubeconfig, (JSON.parse(line) as { kubeconfig: string }).kubeconfig);
+  const { kubeconfig, gitUrl } = JSON.parse(line) as { kubeconfig: string; gitUrl: string };
+  const file = join(folder, 'kubeconfig');
+  await writeFile(file, kubeconfig);
   return {
-    kubeconfig,
+    kubeconfig: file,
+    gitUrl,
     async stop() {
       child.stdin.end();
       await once(child, 'exit');

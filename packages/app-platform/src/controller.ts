@@ -20,10 +20,11 @@ import { setEnvAndCreateSecrets } from './install/set-env-and-create-secrets.ts'
 import { names } from './names.ts';
 import type { Helmfile } from './platform/helmfile.ts';
 import type { Platform } from './platform/platform.ts';
+import { platformMemory, type PlatformMemory } from './platform/platform-memory.ts';
 import type { RuntimeUpgrade } from './platform/runtime-upgrade.ts';
 import type { PlatformSettings } from './settings.ts';
 import { installationState } from './state/installation-status.ts';
-import { ValuesLayers } from './values/layers.ts';
+import type { ValuesLayers } from './values/layers.ts';
 import type { PlatformRoot } from './values/platform-root.ts';
 
 export interface AppPlatformOptions {
@@ -50,7 +51,7 @@ const phases = { installation: 'installation', poll: 'poll', reconcile: 'reconci
 export function appPlatformController(options: AppPlatformOptions): Controller & { readonly poll: () => void } {
   const { settings } = options;
   const wake = new ChannelSource('platform');
-  const keys = new Set<string>();
+  const memory = platformMemory(options.root, settings.envDir);
   let attempt = 0;
   let operator: AplOperator | undefined;
   const key = (name: string): ObjectKey => ({ namespace: names.operatorNamespace, name });
@@ -99,7 +100,7 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
     async reconcile(context, { name }) {
       const round = rounds[name];
       if (!round || (name !== phases.installation && !operator)) return undefined;
-      return await round(platformOf(context, options, keys));
+      return await round(platformOf(context, options, memory));
     },
   });
   return { ...declared, poll: () => operator && wake.push(key(phases.poll)) };
@@ -122,18 +123,15 @@ async function surviving({ log, signal }: Platform, failure: string, round: () =
 
 const copies = new WeakMap<AppPlatformOptions, Map<string, WorkingCopy>>();
 
-function platformOf(context: ReconcileContext, options: AppPlatformOptions, keys: Set<string>): Platform {
+function platformOf(context: ReconcileContext, options: AppPlatformOptions, memory: PlatformMemory): Platform {
   const { settings, root } = options;
-  const directory = settings.envDir;
-  const layers = new ValuesLayers(root, directory);
   return {
+    ...memory,
     settings,
     root,
-    directory,
-    layers,
-    helmfile: options.helmfile(context, layers),
+    directory: settings.envDir,
+    helmfile: options.helmfile(context, memory.layers),
     upgrades: options.upgrades ?? [],
-    keys,
     repository: (credentials) => workingCopy(options, credentials),
     client: context.client,
     clock: context.clock,

@@ -2,7 +2,7 @@ import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipw
 
 import { appPlatformController } from './controller.ts';
 import { startExample } from './example/start-example.ts';
-import { nativeHelmfile } from './platform/native-helmfile.ts';
+import { HelmfileCaches, nativeHelmfile } from './platform/native-helmfile.ts';
 import { type PlatformSettings, settingsFrom } from './settings.ts';
 import { nativeSyncController } from './sync/controller.ts';
 import { PlatformRoot } from './values/platform-root.ts';
@@ -129,10 +129,11 @@ export const appPlatformOperator: OperatorDescription = {
       platform.poll();
       sync.refresh();
     };
+    const caches = new HelmfileCaches();
     const platform = appPlatformController({
       settings: read,
       root,
-      helmfile: ({ client, clock }, layers) => nativeHelmfile({ root, layers, client, clock }),
+      helmfile: ({ client, clock }, layers) => nativeHelmfile({ root, layers, client, clock, caches }),
       ...(read.pushWebhook ? { sources: [pushWebhook({ ...read.pushWebhook, onPush })] } : {}),
     });
     return [platform, sync];

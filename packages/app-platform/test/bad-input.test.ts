@@ -22,7 +22,7 @@ describe('what is pushed to a platform that runs', () => {
   let meanwhile: (() => Promise<unknown>) | undefined;
 
   const git: GitRunner = async (args, options) => {
-    if (args[0] === 'add' && meanwhile) {
+    if (args[0] === 'status' && meanwhile) {
       const act = meanwhile;
       meanwhile = undefined;
       await act();

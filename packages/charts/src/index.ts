@@ -3,7 +3,7 @@ export type { Chart, ChartDependency, ChartFile, ChartMaintainer, ChartMetadata 
 export { compileGlob } from './chart/glob.ts';
 export { checkInstallable } from './chart/installable.ts';
 export { loadChart, loadFiles, readValuesText } from './chart/load.ts';
-export { makeEnvironment, type FunctionEnvironment } from './functions/environment.ts';
+export { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from './functions/environment.ts';
 export { helmFunctions } from './functions/index.ts';
 export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
 export { capabilitiesOf } from './release/capabilities-of-cluster.ts';
@@ -19,6 +19,7 @@ export {
   type RenderedCrd,
   type RenderOptions,
 } from './render/render.ts';
+export { RenderCache } from './render/render-cache.ts';
 export { manifestText, templateOutput, type TemplateOutputOptions } from './render/template-output.ts';
 export type { FunctionTable, MissingKey, TemplateFunction } from './template/run.ts';
 export { fn, inRun, variadic } from './template/signature.ts';

@@ -10,11 +10,11 @@ import { names } from '../names.ts';
 import { migrate } from '../platform/migrate.ts';
 import { nativeHelmfile } from '../platform/native-helmfile.ts';
 import type { Platform } from '../platform/platform.ts';
+import { platformMemory } from '../platform/platform-memory.ts';
 import { writeValues } from '../platform/write-values.ts';
 import { decryptSecrets, usesSops } from '../secrets/crypt.ts';
 import { settingsFrom } from '../settings.ts';
 import { readSecret } from '../state/records.ts';
-import { ValuesLayers } from '../values/layers.ts';
 import { PlatformRoot } from '../values/platform-root.ts';
 import { referencePlatform } from '../values/reference-platform.ts';
 import { validateValues } from '../values/validate.ts';
@@ -75,16 +75,16 @@ async function platformFor(
   root: PlatformRoot,
   directory: string,
 ): Promise<Platform> {
-  const layers = new ValuesLayers(root, directory);
+  const memory = platformMemory(root, directory);
   const settings = settingsFrom(terminal.env, terminal.cwd);
+  if (await usesSops(directory)) memory.keys.add(await keyOf(client, settings.sopsAgeKey));
   return {
+    ...memory,
     settings,
     root,
     directory,
-    layers,
-    helmfile: nativeHelmfile({ root, layers, client, clock: terminal.clock }),
+    helmfile: nativeHelmfile({ root, layers: memory.layers, client, clock: terminal.clock }),
     upgrades: [],
-    keys: (await usesSops(directory)) ? new Set([await keyOf(client, settings.sopsAgeKey)]) : new Set(),
     repository: () => {
       throw new TypeError('a diff goes to no repository');
     },

@@ -33,14 +33,11 @@ export interface PushOptions {
 
 /** Commits all changes and brings them to the server, over what others have pushed meanwhile. */
 export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Promise<PushOutcome> {
-  const { message, clock, signal } = options;
-  await copy.git(['add', '--all']);
-  await options.inspect?.();
-  const { stdout: changes } = await copy.git(['status', '--porcelain', '--untracked-files=no']);
-  if (changes !== '') await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
+  const { clock, signal } = options;
+  const isCommitted = await commitAll(copy, options);
   const ours = await copy.revision();
   // Without anything of ours there is no reason to ask the server: what others pushed is for the next poll to find.
-  if (ours === undefined || (changes === '' && ours === (await copy.fetchedRevision()))) return 'unchanged';
+  if (ours === undefined || (!isCommitted && ours === (await copy.fetchedRevision()))) return 'unchanged';
 
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -52,6 +49,21 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
       await sleep(clock, Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), signal);
     }
   }
+}
+
+/** Most applies change nothing: those are one call to git. */
+async function commitAll(copy: WorkingCopy, { message, inspect }: PushOptions): Promise<boolean> {
+  if (!(await hasChanges(copy, 'normal'))) return false;
+  await copy.git(['add', '--all']);
+  await inspect?.();
+  if (!(await hasChanges(copy, 'no'))) return false;
+  await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
+  return true;
+}
+
+async function hasChanges(copy: WorkingCopy, untracked: 'normal' | 'no'): Promise<boolean> {
+  const { stdout } = await copy.git(['status', '--porcelain', `--untracked-files=${untracked}`]);
+  return stdout !== '';
 }
 
 async function pushOnce(copy: WorkingCopy, theirs: string | undefined, signal?: AbortSignal): Promise<PushOutcome> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { GitError } from './git-error.ts';
 import { runGit, type GitAnswer, type GitOptions, type GitRunner } from './git-process.ts';
 import { temporaryPattern } from '../values/write-file.ts';
+import { readRef } from './read-ref.ts';
 import type { GitRemote } from './remote-head.ts';
 
 export interface WorkingCopyOptions {
@@ -17,6 +18,14 @@ export interface WorkingCopyOptions {
   readonly run?: GitRunner;
 }
 
+/** A file as a commit has it. */
+export interface TreeEntry {
+  readonly mode: string;
+  /** The same for the same content. */
+  readonly id: string;
+  readonly path: string;
+}
+
 /** A checkout of the values repository. Whoever uses it has it alone: see {@link WorkingCopy.exclusive}. */
 export class WorkingCopy {
   readonly directory: string;
@@ -24,6 +33,7 @@ export class WorkingCopy {
   readonly #options: WorkingCopyOptions;
   #turn: Promise<unknown> = Promise.resolve();
   #prepared = false;
+  #tree: { readonly commit: string; readonly entries: readonly TreeEntry[] } | undefined;
 
   constructor(options: WorkingCopyOptions) {
     this.#options = options;
@@ -43,10 +53,10 @@ export class WorkingCopy {
     try {
       return await run(args, {
         cwd: directory,
-        // Whoever can push could otherwise have us read and write anywhere on the machine.
-        settings: { 'core.symlinks': 'false' },
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...options,
+        // Whoever can push could otherwise have us read and write anywhere on the machine.
+        settings: { ...options.settings, 'core.symlinks': 'false' },
       });
     } catch (error) {
       // It was killed: what it held is nobody's now.
@@ -90,8 +100,7 @@ export class WorkingCopy {
 
   /** The commit of the checkout, or `undefined` before the first. */
   async revision(): Promise<string | undefined> {
-    const { stdout, exitCode } = await this.git(['rev-parse', '--verify', '--quiet', 'HEAD'], { accept: [0, 1, 128] });
-    return exitCode === 0 ? stdout.trim() : undefined;
+    return await this.#commitOf('HEAD');
   }
 
   /** The commit our branch has on the server, or `undefined` when it is not there. */
@@ -105,10 +114,13 @@ export class WorkingCopy {
 
   /** The commit our branch had on the server when we last fetched or pushed. */
   async fetchedRevision(): Promise<string | undefined> {
-    const { stdout, exitCode } = await this.git(
-      ['rev-parse', '--verify', '--quiet', `refs/remotes/origin/${this.branch}`],
-      { accept: [0, 1, 128] },
-    );
+    return await this.#commitOf(`refs/remotes/origin/${this.branch}`);
+  }
+
+  async #commitOf(ref: string): Promise<string | undefined> {
+    const known = await readRef(this.directory, ref);
+    if (known !== undefined) return known;
+    const { stdout, exitCode } = await this.git(['rev-parse', '--verify', '--quiet', ref], { accept: [0, 1, 128] });
     return exitCode === 0 ? stdout.trim() : undefined;
   }
 
@@ -117,8 +129,9 @@ export class WorkingCopy {
     const more = signal ? { signal } : {};
     await this.abandonMerges();
     await this.atRemote(
-      ['fetch', '--quiet', 'origin', `+refs/heads/${this.branch}:refs/remotes/origin/${this.branch}`],
-      more,
+      ['fetch', '--quiet', '--no-tags', 'origin', `+refs/heads/${this.branch}:refs/remotes/origin/${this.branch}`],
+      // The older protocol names the branches in its first answer; the newer one takes a request more for that.
+      { ...more, settings: { 'protocol.version': '0' } },
     );
     await this.git(['checkout', '--quiet', '--force', '-B', this.branch, `origin/${this.branch}`], more);
   }
@@ -131,29 +144,31 @@ export class WorkingCopy {
     await this.git(['clean', '--quiet', '-ff', '-d', '-x']);
   }
 
-  /** What is in the tree below a folder, with the mode git has for it. */
-  async entries(folder: string): Promise<{ readonly mode: string; readonly path: string }[]> {
-    const { stdout } = await this.git(['ls-files', '--stage', '-z', '--', folder]);
+  /** What the commit of the checkout has below a folder; `.` is all of it. A commit never changes: git is asked once for each. */
+  async entries(folder: string): Promise<readonly TreeEntry[]> {
+    const commit = await this.revision();
+    if (commit === undefined) return [];
+    if (this.#tree?.commit !== commit) this.#tree = { commit, entries: await this.#entriesOf(commit) };
+    const { entries } = this.#tree;
+    return folder === '.' ? entries : entries.filter(({ path }) => path.startsWith(`${folder}/`));
+  }
+
+  async #entriesOf(commit: string): Promise<TreeEntry[]> {
+    const { stdout } = await this.git(['ls-tree', '-r', '-z', '--end-of-options', commit]);
     return stdout
       .split('\0')
       .filter(Boolean)
-      .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }));
+      .map((line) => {
+        const [info, path] = [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)];
+        const [mode = '', , id = ''] = info.split(' ');
+        return { mode, id, path };
+      });
   }
 
-  /** Subject lines of the commits on one side only. */
-  async subjects(from: string, to: string): Promise<string[]> {
-    const { stdout } = await this.git(['log', '--format=%s', `${from}...${to}`, '--']);
-    return stdout.split('\n').filter(Boolean);
-  }
-
-  async changedFiles(from: string, to: string): Promise<string[]> {
-    const { stdout } = await this.git(['diff', '--name-only', '--no-renames', '-z', `${from}..${to}`, '--']);
-    return stdout.split('\0').filter(Boolean);
-  }
-
-  async has(commit: string): Promise<boolean> {
-    const { exitCode } = await this.git(['cat-file', '-e', `${commit}^{commit}`], { accept: [0, 1, 128] });
-    return exitCode === 0;
+  /** Subject lines of the commits on one side only; `undefined` when one of the two is not here. */
+  async subjects(from: string, to: string): Promise<string[] | undefined> {
+    const { stdout, exitCode } = await this.git(['log', '--format=%s', `${from}...${to}`, '--'], { accept: [0, 128] });
+    return exitCode === 0 ? stdout.split('\n').filter(Boolean) : undefined;
   }
 
   /** Whether a commit is in the history of the checkout. */

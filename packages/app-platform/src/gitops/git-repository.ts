@@ -3,7 +3,7 @@ import { sleep } from '@slipway/kube';
 import { skipMarker } from '../git/commit-and-push.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RemoteHeads } from '../git/remote-head.ts';
-import type { WorkingCopy } from '../git/working-copy.ts';
+import type { TreeEntry, WorkingCopy } from '../git/working-copy.ts';
 import { step } from '../operator-error.ts';
 import type { Platform } from '../platform/platform.ts';
 
@@ -21,6 +21,8 @@ export class GitRepository {
   readonly copy: WorkingCopy;
   readonly #heads: RemoteHeads;
   #lastRevision = '';
+  /** What was in that commit. */
+  #lastEntries: readonly TreeEntry[] = [];
 
   constructor(copy: WorkingCopy, heads: RemoteHeads) {
     this.copy = copy;
@@ -64,7 +66,7 @@ export class GitRepository {
     await this.copy.exclusive(async () => {
       await this.copy.takeRemote(signal);
       await this.copy.removeUntracked();
-      this.#lastRevision = (await this.copy.revision()) ?? '';
+      await this.#look();
     });
   }
 
@@ -82,25 +84,30 @@ export class GitRepository {
   }
 
   async #analyze({ log, signal }: Platform): Promise<GitChanges> {
-    const previous = this.#lastRevision;
+    const [previous, entries] = [this.#lastRevision, this.#lastEntries];
     await this.copy.takeRemote(signal);
     await this.copy.removeUntracked();
-    const revision = (await this.copy.revision()) ?? '';
-    if (revision === previous) return nothing;
     // Before anything is applied: a commit that cannot be applied is not tried again by every poll.
-    this.#lastRevision = revision;
+    const revision = await this.#look();
+    if (revision === previous) return nothing;
     log.info('Repository updated', { from: previous, to: revision });
-    // After a forced push the old commit may be gone from the server, and with it what changed.
-    if (previous === '' || !(await this.copy.has(previous))) return { hasChangesToApply: true, applyTeamsOnly: false };
-    const subjects = await this.copy.subjects(previous, revision);
+    // After a forced push the old commit may be gone from the server, and with it what was said about it.
+    const subjects = previous === '' ? undefined : await this.copy.subjects(previous, revision);
+    if (!subjects) return { hasChangesToApply: true, applyTeamsOnly: false };
     if (subjects.every((subject) => subject.includes(skipMarker))) {
       log.info(`All new commits contain "${skipMarker}" - skipping apply`);
       return nothing;
     }
-    const files = await this.copy.changedFiles(previous, revision);
-    const applyTeamsOnly = isTeamsOnlyChange(files);
+    const applyTeamsOnly = isTeamsOnlyChange(changedFiles(entries, this.#lastEntries));
     if (applyTeamsOnly) log.info('All changes are in teams directory - applying teams only');
     return { hasChangesToApply: true, applyTeamsOnly };
+  }
+
+  /** Takes down where the checkout is. */
+  async #look(): Promise<string> {
+    this.#lastRevision = (await this.copy.revision()) ?? '';
+    this.#lastEntries = await this.copy.entries('.');
+    return this.#lastRevision;
   }
 }
 
@@ -112,6 +119,17 @@ function missingBranch(heads: ReadonlyMap<string, string>, branch: string): GitE
     'NotFound',
     `${found}; push ${branch} again, or the next reconcile does with what the platform runs`,
   );
+}
+
+/** Files that one commit has and the other does not have in the same way; one that moved is two. */
+function changedFiles(before: readonly TreeEntry[], after: readonly TreeEntry[]): string[] {
+  const kept = (entry: TreeEntry): string => `${entry.mode} ${entry.id} ${entry.path}`;
+  const [old, present] = [new Set(before.map(kept)), new Set(after.map(kept))];
+  const changed = [
+    ...before.filter((entry) => !present.has(kept(entry))),
+    ...after.filter((entry) => !old.has(kept(entry))),
+  ];
+  return [...new Set(changed.map(({ path }) => path))];
 }
 
 export function isTeamsOnlyChange(files: readonly string[]): boolean {

@@ -7,6 +7,7 @@ import { ensureApplicationKind } from '../argo/application-definition.ts';
 import { argo } from '../argo/words.ts';
 import { names } from '../names.ts';
 import { valueAt } from '../values/tree.ts';
+import { applyChanged } from './apply-changed.ts';
 import type { PlatformRelease } from './helmfile.ts';
 import type { Platform } from './platform.ts';
 
@@ -38,24 +39,26 @@ export async function applyAsApps(platform: Platform, selectors?: readonly strin
   const revision = await targetRevision(platform);
   await ensureApplicationKind(platform);
   const failed: string[] = [];
-  await inParallel([...releases], atATime, async (release) => {
+  const refused = (name: string, error: unknown): void => {
+    failed.push(name);
+    log.error('an application was not applied', { application: name, error });
+  };
+  const wanted = releases
+    .filter(({ installed }) => installed)
+    .map((release) =>
+      applicationOf(release, values.get(applicationName(release)) ?? '', platform.settings.appsRepoUrl, revision),
+    );
+  await applyChanged(platform, wanted, {
+    force: true,
+    onRefused: ({ metadata }, error) => refused(metadata.name!, error),
+  });
+  const unwanted = releases.filter(({ installed }) => !installed);
+  await inParallel(unwanted, atATime, async (release) => {
     const name = applicationName(release);
-    try {
-      if (release.installed)
-        await platform.client.apply(
-          applicationOf(release, values.get(name) ?? '', platform.settings.appsRepoUrl, revision),
-          {
-            fieldManager: names.fieldManager,
-            force: true,
-            signal,
-          },
-        );
-      else await removeApplication(platform, name);
-    } catch (error) {
+    await removeApplication(platform, name).catch((error: unknown) => {
       signal.throwIfAborted();
-      failed.push(name);
-      log.error('an application was not applied', { application: name, error });
-    }
+      refused(name, error);
+    });
   });
   if (failed.length > 0) log.error('Not all applications have been deployed successfully', { failed });
 }
@@ -110,6 +113,8 @@ export function applicationOf(
 }
 
 function isBlank(values: string): boolean {
+  // Whoever has a key is not blank; that is nearly everybody, and quickly seen.
+  if (/^[\w"'-]+:/m.test(values)) return false;
   const content: unknown = parse(values);
   return content === null || content === undefined;
 }

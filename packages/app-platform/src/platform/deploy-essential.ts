@@ -1,11 +1,9 @@
 import type { KubeObject } from '@slipway/kube';
-import { inParallel, orderInWaves, parseManifests } from '@slipway/manifests';
+import { orderInWaves, parseManifests } from '@slipway/manifests';
 
-import { names } from '../names.ts';
+import { applyChanged } from './apply-changed.ts';
 import { initHelmfile } from './helmfile.ts';
 import type { Platform } from './platform.ts';
-
-const atATime = 8;
 
 /** Namespaces, accounts and roles everything else lives in, by server-side apply. */
 export async function deployEssential(
@@ -20,13 +18,9 @@ export async function deployEssential(
 
 /** Applies objects in the order their kinds need, without taking fields from others unless `force` says so. */
 export async function applyManifests(
-  { client, signal }: Pick<Platform, 'client' | 'signal'>,
+  platform: Pick<Platform, 'client' | 'signal' | 'applied'>,
   objects: readonly KubeObject[],
   force: boolean,
 ): Promise<void> {
-  for (const wave of orderInWaves(objects)) {
-    await inParallel(wave.objects, atATime, async (object) => {
-      await client.apply(object, { fieldManager: names.fieldManager, force, signal });
-    });
-  }
+  for (const wave of orderInWaves(objects)) await applyChanged(platform, wave.objects, { force });
 }

@@ -1,8 +1,19 @@
-import { loadHelmfile, manifestText, toPlain, uninstallRelease, upgradeRelease, writeYaml } from '@slipway/charts';
+import {
+  HelmfileCache,
+  loadHelmfile,
+  manifestText,
+  RenderCache,
+  toPlain,
+  uninstallRelease,
+  upgradeRelease,
+  writeYaml,
+  type Helmfile as LoadedHelmfile,
+} from '@slipway/charts';
 import { Secret, type Client, type Clock } from '@slipway/kube';
 
 import type { ValuesLayers } from '../values/layers.ts';
 import type { PlatformRoot } from '../values/platform-root.ts';
+import type { Tree } from '../values/tree.ts';
 import type { Helmfile, HelmfileSelection } from './helmfile.ts';
 
 export interface NativeHelmfileOptions {
@@ -10,20 +21,40 @@ export interface NativeHelmfileOptions {
   readonly layers: ValuesLayers;
   readonly client: Client;
   readonly clock: Clock;
+  /** Kept from round to round, it saves what did not change. Default: nothing is kept. */
+  readonly caches?: HelmfileCaches;
+}
+
+/** What is remembered of helmfiles and charts, by the hash of everything it was made from. */
+export class HelmfileCaches {
+  readonly states = new HelmfileCache();
+  readonly renders = new RenderCache();
 }
 
 /** As long as a release may take. */
 const releaseTimeoutMs = 1_200_000;
 
-/** The helmfiles of a platform over the values of its repository, in this process. */
-export function nativeHelmfile({ root, layers, client, clock }: NativeHelmfileOptions): Helmfile {
-  const load = async ({ file = 'helmfile.d', selectors = [] }: HelmfileSelection = {}) =>
-    await loadHelmfile({
+/** The helmfiles of a platform over the values of its repository, in this process. One of them serves one round. */
+export function nativeHelmfile(options: NativeHelmfileOptions): Helmfile {
+  const { root, layers, client, clock, caches = new HelmfileCaches() } = options;
+  const loaded = new Map<string, { readonly values: Tree; readonly helmfile: LoadedHelmfile }>();
+  /** A list and the values of its releases come from the same files: they are loaded once, as long as the values stay. */
+  const load = async ({ file = 'helmfile.d', selectors = [] }: HelmfileSelection = {}): Promise<LoadedHelmfile> => {
+    const values = await layers.values('all');
+    const id = JSON.stringify([file, selectors]);
+    const known = loaded.get(id);
+    if (known?.values === values) return known.helmfile;
+    const helmfile = await loadHelmfile({
       cwd: root.directory,
       path: file,
-      values: await layers.values('all'),
+      values,
+      cache: caches.states,
+      renders: caches.renders,
       ...(selectors.length > 0 ? { selectors } : {}),
     });
+    loaded.set(id, { values, helmfile });
+    return helmfile;
+  };
   return {
     list: async (selection) => (await load(selection)).listReleases(),
 

@@ -1,8 +1,10 @@
 import type { Client, Clock, Random } from '@slipway/kube';
+import type { AppliedMemo } from '@slipway/manifests';
 import type { Logger } from '@slipway/runtime';
 
 import type { WorkingCopy } from '../git/working-copy.ts';
 import type { GitCredentials } from '../git/credentials.ts';
+import type { OpenedSecrets } from '../secrets/opened-secrets.ts';
 import type { PlatformSettings } from '../settings.ts';
 import type { ValuesLayers } from '../values/layers.ts';
 import type { PlatformRoot } from '../values/platform-root.ts';
@@ -20,6 +22,10 @@ export interface Platform {
   readonly upgrades: readonly RuntimeUpgrade[];
   /** Age identities that open the secret files; the installation adds the one it makes. */
   readonly keys: Set<string>;
+  /** What those opened before. */
+  readonly opened: OpenedSecrets;
+  /** What the cluster was brought to before. */
+  readonly applied: AppliedMemo;
   /** The repository as somebody. */
   repository(credentials: GitCredentials): WorkingCopy;
   readonly client: Client;

@@ -6,11 +6,14 @@ import type { Clock } from '@slipway/kube';
 import { decryptedSuffix, secretPrefix } from '../values/kinds.ts';
 import { ValuesError } from '../values/values-error.ts';
 import { writeWhole } from '../values/write-file.ts';
+import type { OpenedSecrets } from './opened-secrets.ts';
 
 export interface CryptOptions {
   readonly directory: string;
   readonly keys: ReadonlySet<string>;
   readonly clock: Clock;
+  /** What is known of the files from before. */
+  readonly opened?: OpenedSecrets;
 }
 
 /** Whether the repository says how its secrets are encrypted. Without that they stay as they are. */
@@ -22,11 +25,12 @@ export async function usesSops(directory: string): Promise<boolean> {
  * Brings every secret file to what its decrypted twin says. Values that did not change keep their bytes, so that a cycle in which
  * nothing changed makes no commit.
  */
-export async function encryptSecrets({ directory, keys, clock }: CryptOptions): Promise<void> {
+export async function encryptSecrets({ directory, keys, clock, opened }: CryptOptions): Promise<void> {
   if (!(await usesSops(directory))) return;
   for (const path of await secretFiles(directory)) {
     const present = (await readText(path))!;
     const plain = await readText(path + decryptedSuffix);
+    if (plain !== undefined && opened?.of(present, keys) === plain) continue;
     if (isEncrypted(present, 'yaml')) {
       if (plain === undefined) continue;
       const sealed = await edit(present, plain, { format: 'yaml', identities: [...keys], clock });
@@ -47,26 +51,29 @@ export async function encryptSecrets({ directory, keys, clock }: CryptOptions): 
 }
 
 /** Puts a decrypted twin beside every encrypted file, and removes twins of files that are gone. */
-export async function decryptSecrets({ directory, keys }: Omit<CryptOptions, 'clock'>): Promise<void> {
+export async function decryptSecrets(options: Omit<CryptOptions, 'clock'>): Promise<void> {
+  const { directory, keys, opened } = options;
   if (!(await usesSops(directory))) return;
   for (const path of await secretFiles(directory)) {
     const present = (await readText(path))!;
-    if (!isEncrypted(present, 'yaml')) continue;
-    await writeWhole(path + decryptedSuffix, await opened(directory, path, present, keys));
+    let text = opened?.of(present, keys);
+    if (text === undefined) {
+      if (!isEncrypted(present, 'yaml')) continue;
+      text = await open(directory, path, present, keys);
+      opened?.remember(present, keys, text);
+    }
+    const twin = path + decryptedSuffix;
+    if ((await readText(twin)) !== text) await writeWhole(twin, text);
   }
+  opened?.forgetOthers();
   for (const twin of await filesBelow(join(directory, 'env'), isTwin)) {
     if ((await readText(twin.slice(0, -decryptedSuffix.length))) === undefined) await rm(twin);
   }
 }
 
-async function opened(
-  directory: string,
-  path: string,
-  present: string,
-  keys: ReadonlySet<string>,
-): Promise<Uint8Array> {
+async function open(directory: string, path: string, present: string, keys: ReadonlySet<string>): Promise<string> {
   try {
-    return await decrypt(present, { format: 'yaml', identities: [...keys] });
+    return (await decrypt(present, { format: 'yaml', identities: [...keys] })).toString('utf8');
   } catch (error) {
     if (!(error instanceof SopsError)) throw error;
     const file = path.slice(directory.length + 1);

@@ -1,4 +1,4 @@
-import { ConfigMap, Namespace, Secret, type Client } from '@slipway/kube';
+import { ConfigMap, isNotFound, Secret, type Client, type KubeObject } from '@slipway/kube';
 
 import { names } from '../names.ts';
 
@@ -16,11 +16,7 @@ export async function readConfigMap(client: Client, place: Place): Promise<Recor
 
 /** Server-side apply: a field we no longer give goes, a field somebody else put there stays. */
 export async function writeConfigMap(client: Client, place: Place, fields: Fields): Promise<void> {
-  await ensureNamespace(client, place.namespace);
-  await client.apply(
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...place }, data: given(fields) },
-    { fieldManager: names.fieldManager },
-  );
+  await write(client, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...place }, data: given(fields) });
 }
 
 /** The texts in a Secret. They stay texts: a password of digits is no number. */
@@ -32,23 +28,25 @@ export async function readSecret(client: Client, place: Place): Promise<Record<s
 }
 
 export async function writeSecret(client: Client, place: Place, fields: Fields): Promise<void> {
-  await ensureNamespace(client, place.namespace);
   const data = Object.fromEntries(
     Object.entries(given(fields)).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   );
-  await client.apply(
-    { apiVersion: 'v1', kind: 'Secret', metadata: { ...place }, type: 'Opaque', data },
-    { fieldManager: names.fieldManager },
-  );
+  await write(client, { apiVersion: 'v1', kind: 'Secret', metadata: { ...place }, type: 'Opaque', data });
 }
 
-/** Made when missing and otherwise left alone: the platform's own manifests say what is in it. */
-async function ensureNamespace(client: Client, name: string): Promise<void> {
-  if (await client.get(Namespace, { name })) return;
-  await client.apply(
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
-    { fieldManager: `${names.fieldManager}-bootstrap` },
-  );
+/** A namespace that is missing is made; one that is there is left alone: the platform's own manifests say what is in it. */
+async function write(client: Client, record: KubeObject): Promise<void> {
+  const apply = async () => await client.apply(record, { fieldManager: names.fieldManager });
+  try {
+    await apply();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await client.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: record.metadata.namespace! } },
+      { fieldManager: `${names.fieldManager}-bootstrap` },
+    );
+    await apply();
+  }
 }
 
 function given(fields: Fields): Record<string, string> {

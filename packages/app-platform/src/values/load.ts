@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inParallel } from '@slipway/manifests';
 import { isNode, type Document, type LineCounter } from 'yaml';
 
-import { ParsedFiles } from './parsed-files.ts';
+import { type ParsedFile, ParsedFiles } from './parsed-files.ts';
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
 import { ValuesError } from './values-error.ts';
@@ -23,36 +24,59 @@ export interface LoadedValues {
   readonly files: readonly ValuesFile[];
 }
 
+/** Looks at the file system at once. */
+const atATime = 16;
+
 export interface LoadOptions {
   /** Leave out what is encrypted, for a check by somebody without the key. Default false: it is an error. */
   readonly skipEncrypted?: boolean;
-  /** What is known of the files from before. */
-  readonly known?: ParsedFiles;
+}
+
+/** A file of the repository that may be part of the tree. */
+export interface FoundFile {
+  readonly kind: FileKind;
+  readonly team: string;
+  readonly path: string;
+  readonly parsed: ParsedFile;
 }
 
 /** Reads all files of a values repository into one tree. A file that cannot be read ends it: half a platform is none. */
 export async function loadValues(
   directory: string,
-  { skipEncrypted = false, known = new ParsedFiles() }: LoadOptions = {},
+  { skipEncrypted = false }: LoadOptions = {},
 ): Promise<LoadedValues> {
+  return valuesIn(await findFiles(directory, new ParsedFiles()), skipEncrypted);
+}
+
+/** The files a tree is made of, in their order. Those that `known` has seen before are the same objects. */
+export async function findFiles(directory: string, known: ParsedFiles): Promise<FoundFile[]> {
+  const teams = await teamsIn(directory);
+  const folders = fileKinds.flatMap((kind) =>
+    (isTeamKind(kind) ? teams : ['']).map((team) => ({
+      kind,
+      team,
+      folder: ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/'),
+    })),
+  );
+  const named = await inParallel(folders, atATime, async ({ folder, ...rest }) =>
+    (await namesIn(join(directory, folder), rest.kind)).map((name) => ({ ...rest, path: `${folder}/${name}.yaml` })),
+  );
+  const read = async (path: string): Promise<ParsedFile | undefined> =>
+    (await known.read(directory, path + decryptedSuffix)) ?? (await known.read(directory, path));
+  const files = named.flat();
+  const reads = await inParallel(files, atATime, async ({ path }) => (await Promise.allSettled([read(path)]))[0]);
+  return files.flatMap((file, index): FoundFile[] => {
+    const outcome = reads[index]!;
+    // Of several that cannot be read, the first is named, whichever was looked at first.
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value ? [{ ...file, parsed: outcome.value }] : [];
+  });
+}
+
+/** The tree the files make. */
+export function valuesIn(found: readonly FoundFile[], skipEncrypted = false): LoadedValues {
   const tree: Tree = {};
-  const files: ValuesFile[] = [];
-  const teams = await foldersIn(join(directory, 'env', 'teams'));
-  for (const kind of fileKinds) {
-    for (const team of isTeamKind(kind) ? teams : ['']) {
-      const folder = ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/');
-      for (const name of await namesIn(join(directory, folder), kind)) {
-        const file = await readValuesFile(directory, `${folder}/${name}.yaml`, {
-          kind,
-          team,
-          tree,
-          skipEncrypted,
-          files: known,
-        });
-        if (file) files.push(file);
-      }
-    }
-  }
+  const files = found.flatMap((file) => addTo(tree, file, skipEncrypted) ?? []);
   sortLists(tree);
   return { tree, files };
 }
@@ -62,21 +86,7 @@ export async function teamsIn(directory: string): Promise<string[]> {
   return await foldersIn(join(directory, 'env', 'teams'));
 }
 
-interface ReadOptions {
-  readonly kind: FileKind;
-  readonly team: string;
-  readonly tree: Tree;
-  readonly skipEncrypted: boolean;
-  readonly files: ParsedFiles;
-}
-
-async function readValuesFile(
-  directory: string,
-  path: string,
-  { kind, team, tree, skipEncrypted, files }: ReadOptions,
-): Promise<ValuesFile | undefined> {
-  const parsed = (await files.read(directory, path + decryptedSuffix)) ?? (await files.read(directory, path));
-  if (!parsed) return undefined;
+function addTo(tree: Tree, { kind, team, path, parsed }: FoundFile, skipEncrypted: boolean): ValuesFile | undefined {
   const { document, lines, content: manifest } = parsed;
   if (manifest !== null && manifest !== undefined && !isTree(manifest))
     refuse(path, 1, '', 'must be a map with a spec');

@@ -11,6 +11,7 @@ export const schemaFile = 'values-schema.yaml';
 /** The unchanging part of a platform: charts, helmfiles, schema, defaults. A user writes one, or starts from ours. */
 export class PlatformRoot {
   readonly directory: string;
+  readonly #parsed = new Map<string, { readonly text: string; readonly tree: Tree }>();
 
   constructor(directory: string) {
     this.directory = directory;
@@ -48,7 +49,13 @@ export class PlatformRoot {
     return await readFile(this.path(...parts), 'utf8');
   }
 
+  /** The same object as long as the file is the same; nobody changes it. */
   async #tree(name: string): Promise<Tree> {
-    return parseYaml(await this.text(name), name) ?? {};
+    const text = await this.text(name);
+    const known = this.#parsed.get(name);
+    if (known?.text === text) return known.tree;
+    const tree = parseYaml(text, name) ?? {};
+    this.#parsed.set(name, { text, tree });
+    return tree;
   }
 }

@@ -1,7 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
+import type { ParsedFiles } from './parsed-files.ts';
 import { splitSecrets } from './secret-paths.ts';
 import { isEmpty, isTree, type Path, type Tree, valueAt } from './tree.ts';
 import { writeWhole } from './write-file.ts';
@@ -14,6 +16,8 @@ export interface SaveOptions {
   readonly secretPaths: readonly Path[];
   /** Secret files are encrypted: changes go to the decrypted twin. */
   readonly encrypted: boolean;
+  /** What is known of the files from before. */
+  readonly known?: ParsedFiles;
 }
 
 interface Manifest extends Tree {
@@ -29,7 +33,7 @@ export async function saveValues(options: SaveOptions): Promise<string[]> {
   for (const kind of fileKinds) {
     for (const [path, manifest] of manifestsOf(kind, plain, '')) {
       // Users are secret as a whole.
-      if (kind.kind !== 'AplUser' && (await writePlain(options, path, manifest))) written.push(path);
+      if (kind.kind !== 'AplUser' && (await writeManifest(options, path, manifest))) written.push(path);
     }
     for (const [path, manifest] of manifestsOf(kind, secret, secretPrefix)) {
       if (await writeSecret(options, path, manifest)) written.push(path);
@@ -38,22 +42,21 @@ export async function saveValues(options: SaveOptions): Promise<string[]> {
   return written;
 }
 
-async function writePlain({ directory }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
-  return await writeManifest(join(directory, path), manifest);
-}
-
-async function writeSecret({ directory, encrypted }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
-  const target = join(directory, path);
+async function writeSecret(options: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
+  const target = join(options.directory, path);
   if (isEmpty(manifest.spec)) {
     await rm(target, { force: true });
     await rm(target + decryptedSuffix, { force: true });
     return false;
   }
-  const sealed = encrypted && (await readText(target)) !== undefined;
-  return await writeManifest(sealed ? target + decryptedSuffix : target, manifest);
+  const sealed = options.encrypted && (await readText(target)) !== undefined;
+  return await writeManifest(options, sealed ? path + decryptedSuffix : path, manifest);
 }
 
-async function writeManifest(target: string, manifest: Manifest): Promise<boolean> {
+async function writeManifest({ directory, known }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
+  const present = await known?.read(directory, path);
+  if (isTree(present?.content) && isDeepStrictEqual(present.content, { ...present.content, ...manifest })) return false;
+  const target = join(directory, path);
   const before = await readText(target);
   const after =
     before === undefined ? yamlFile(manifest) : withContent(before, { ...foreignKeys(target, before), ...manifest });

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { isNode } from 'yaml';
 
 import type { LoadedValues, ValuesFile } from './load.ts';
@@ -11,18 +11,28 @@ const ours = ['k8s', 'adminApps', 'teamApps'];
 
 /** Checks the files of a values repository against the schema of the platform. Throws one error with every problem. */
 export function validateValues({ tree, files }: LoadedValues, schema: Tree): void {
-  const ajv = new Ajv({ allErrors: true, strict: false, strictTypes: false, verbose: true, logger: false });
-  let validate;
-  try {
-    validate = ajv.compile(schema);
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new ValuesError('InvalidSchema', `Schema is invalid: ${schemaFile}: ${said}`, [], cause);
-  }
+  const validate = compiled(schema);
   const checked = Object.fromEntries(Object.entries(tree).filter(([key]) => !ours.includes(key)));
   if (validate(checked)) return;
   const problems = (validate.errors ?? []).map((error) => problemOf(error, files));
   throw new ValuesError('Invalid', 'Values validation FAILED', unique(problems));
+}
+
+const validators = new WeakMap<Tree, ValidateFunction>();
+
+/** A schema becomes a program; that takes longer than running it a hundred times. */
+function compiled(schema: Tree): ValidateFunction {
+  const known = validators.get(schema);
+  if (known) return known;
+  const ajv = new Ajv({ allErrors: true, strict: false, strictTypes: false, verbose: true, logger: false });
+  try {
+    const validate = ajv.compile(schema);
+    validators.set(schema, validate);
+    return validate;
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new ValuesError('InvalidSchema', `Schema is invalid: ${schemaFile}: ${said}`, [], cause);
+  }
 }
 
 function problemOf(error: ErrorObject, files: readonly ValuesFile[]): ValuesProblem {

@@ -171,7 +171,14 @@ export const cryptoFunctions: FunctionTable = new Map<string, TemplateFunction>(
       user.includes(':') ? `invalid username: ${user}` : `${user}:${hashPassword(run, password)}`,
     ),
   ],
-  ['genPrivateKey', fn(['string'], newPrivateKey)],
+  [
+    'genPrivateKey',
+    inRun(['string'], (run, type) => {
+      // The key comes from elsewhere, and is as random as all other bytes.
+      void environmentOf(run).randomBytes;
+      return newPrivateKey(type);
+    }),
+  ],
   [
     'derivePassword',
     fn(['uint32', 'string', 'string', 'string', 'string'], (counter, type, password, user, site) =>

@@ -39,3 +39,32 @@ export function makeEnvironment(options: EnvironmentOptions = {}): FunctionEnvir
     including: options.including ?? new Map(),
   };
 }
+
+/**
+ * The same environment for whoever wants to know whether a result depends on more than its input: `used` is called whenever the clock,
+ * chance or the cluster is asked for.
+ */
+export function watchedEnvironment(environment: FunctionEnvironment, used: () => void): FunctionEnvironment {
+  const watched = <T>(value: T): T => {
+    used();
+    return value;
+  };
+  return {
+    including: environment.including,
+    get timeZone() {
+      return environment.timeZone;
+    },
+    get clock() {
+      return watched(environment.clock);
+    },
+    get random() {
+      return watched(environment.random);
+    },
+    get randomBytes() {
+      return watched(environment.randomBytes);
+    },
+    get lookup() {
+      return watched(environment.lookup);
+    },
+  };
+}

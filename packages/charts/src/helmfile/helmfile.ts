@@ -6,6 +6,7 @@ import { utf8Compare } from '../go/bytes.ts';
 import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
 import type { ReleaseContext } from '../release/operation.ts';
 import { renderChart, type RenderedChart, type RenderOptions } from '../render/render.ts';
+import type { RenderCache } from '../render/render-cache.ts';
 import { HelmfileCache } from './cache.ts';
 import type { Spec } from './decode.ts';
 import { emptyEnvironment, type Environment } from './environment.ts';
@@ -43,6 +44,8 @@ export interface LoadHelmfileOptions {
   charts?: OpenCharts;
   /** Keep one to make later loads faster. */
   cache?: HelmfileCache;
+  /** Keep one to render no chart twice. */
+  renders?: RenderCache;
   /** Clock, randomness and zone of the template functions. */
   functions?: Partial<FunctionEnvironment>;
 }
@@ -110,8 +113,10 @@ class LoadedHelmfile implements Helmfile {
   readonly #renderer: Renderer;
   readonly #charts = new Map<string, Promise<Chart>>();
   readonly #remote: RemoteCharts | undefined;
+  readonly #renders: RenderCache | undefined;
 
   constructor(options: LoadHelmfileOptions) {
+    this.#renders = options.renders;
     const visit = new TreeVisit(options);
     visit.visitAll();
     this.states = visit.states;
@@ -191,6 +196,7 @@ class LoadedHelmfile implements Helmfile {
     const chart = await this.chartOf(release);
     const defaults = groupOf(release.state.spec, 'helmDefaults');
     return await renderChart(chart, {
+      ...(this.#renders ? { cache: this.#renders } : {}),
       skipSchemaValidation: flagOf(spec, 'skipSchemaValidation') ?? flagOf(defaults, 'skipSchemaValidation') ?? false,
       ...rest,
       capabilities: {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
+import { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import type { Value } from '../go/values.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { HelmfileCache } from './cache.ts';
@@ -122,31 +122,24 @@ export class Renderer {
 
   #environment(directory: string, used: (path: string | undefined) => void): HelmfileEnvironment {
     const { files, variables, exec, functions } = this.#options;
-    const base = makeEnvironment(functions);
-    const impure = <T>(value: T): T => {
-      used(undefined);
-      return value;
-    };
-    const environment: HelmfileEnvironment = {
-      files,
-      directory,
-      variables,
-      get clock() {
-        return impure(base.clock);
+    const impure = () => used(undefined);
+    // The getters of the watched one stay getters.
+    const environment: HelmfileEnvironment = Object.assign(
+      Object.create(watchedEnvironment(makeEnvironment(functions), impure)) as FunctionEnvironment,
+      {
+        files,
+        directory,
+        variables,
+        exec:
+          exec &&
+          ((call: Parameters<ExecProgram>[0]) => {
+            impure();
+            return exec(call);
+          }),
+        render: (text: string, data: Value) => this.#execute(text, data, withoutIncludes(environment)),
+        touched: used,
       },
-      get random() {
-        return impure(base.random);
-      },
-      get randomBytes() {
-        return impure(base.randomBytes);
-      },
-      timeZone: base.timeZone,
-      lookup: base.lookup,
-      including: new Map(),
-      exec: exec && ((call) => exec(impure(call))),
-      render: (text, data) => this.#execute(text, data, withoutIncludes(environment)),
-      touched: used,
-    };
+    );
     return environment;
   }
 }

@@ -4,13 +4,14 @@ import type { Chart, ChartFile } from '../chart/chart.ts';
 import { withFirstDocuments } from '../chart/load.ts';
 import { chartNode, fullPath, type ChartNode } from '../chart/chart-node.ts';
 import { isCompatible, processDependencies } from '../values/dependencies.ts';
-import { makeEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
+import { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import { fromPlain, toPlain, typed, type GoMap, type Value } from '../go/values.ts';
 import { coalesceValues } from '../values/coalesce.ts';
 import { Capabilities, type CapabilitiesOptions } from './capabilities.ts';
 import { dialects, type Dialect } from '../chart/dialect.ts';
 import { LookupMemo, type Lookup } from './lookup.ts';
 import { sortManifests, type RenderedHook, type RenderedManifest } from './manifests.ts';
+import type { RenderCache } from './render-cache.ts';
 import { renderTemplates } from './templates.ts';
 
 /** Values of a user: plain objects, or Go values as `collectValues` and `parseSet` make them, which tell integers from floats. */
@@ -33,6 +34,8 @@ export interface RenderOptions {
   randomBytes?: (size: number) => Uint8Array;
   /** A zone, or how to find out when a template asks: that takes a while. Default `UTC`. */
   timeZone?: string | (() => string);
+  /** Keep one to render nothing twice. Default: everything is rendered. */
+  cache?: RenderCache;
 }
 
 export interface ReleaseOptions {
@@ -54,6 +57,8 @@ export interface RenderedChart {
   readonly values: Readonly<Record<string, unknown>>;
   /** The chart's own values after imports: what a release record stores. */
   readonly chartValues: Readonly<Record<string, unknown>>;
+  /** Whether the same chart and options always give this: neither clock nor chance nor the cluster had a part in it. */
+  readonly isPure: boolean;
 }
 
 export interface RenderedCrd {
@@ -69,6 +74,10 @@ export interface RenderedCrd {
  * const { manifests } = await renderChart(chart, { values: { replicas: 2 }, release: { name: 'shop' } });
  */
 export async function renderChart(chart: Chart, options: RenderOptions): Promise<RenderedChart> {
+  return options.cache ? await options.cache.render(chart, options, render) : await render(chart, options);
+}
+
+async function render(chart: Chart, options: RenderOptions): Promise<RenderedChart> {
   const given = fromPlain(options.values ?? {}) as GoMap;
   const switches = dialects[options.dialect ?? 'helm4'];
   const capabilities = new Capabilities({ helmVersion: switches.helmVersion, ...options.capabilities });
@@ -84,8 +93,12 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
 
   const memo = new LookupMemo(options.lookup);
   let files: Map<string, string>;
+  let isPure = true;
   do {
-    const environment: FunctionEnvironment = makeEnvironment({ ...options, lookup: (...key) => memo.answer(...key) });
+    const environment: FunctionEnvironment = watchedEnvironment(
+      makeEnvironment({ ...options, lookup: (...key) => memo.answer(...key) }),
+      () => (isPure = false),
+    );
     // Templates may change values: each pass begins with values of its own.
     const top: GoMap = new Map<string, Value>([
       ['Release', releaseMap(options.release)],
@@ -103,6 +116,7 @@ export async function renderChart(chart: Chart, options: RenderOptions): Promise
     hooks,
     notes,
     crds: crdsOf(root),
+    isPure,
     // Few readers want them, and large charts have many.
     get values() {
       return (plainValues ??= toPlain(values) as Record<string, unknown>);
