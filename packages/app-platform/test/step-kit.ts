@@ -7,8 +7,8 @@ import { stringify } from 'yaml';
 
 import { nativeHelmfile } from '../src/platform/native-helmfile.ts';
 import type { Platform } from '../src/platform/platform.ts';
+import { platformMemory } from '../src/platform/platform-memory.ts';
 import { settingsFrom } from '../src/settings.ts';
-import { ValuesLayers } from '../src/values/layers.ts';
 import { PlatformRoot } from '../src/values/platform-root.ts';
 import { referencePlatform } from '../src/values/reference-platform.ts';
 import type { Tree } from '../src/values/tree.ts';
@@ -40,19 +40,18 @@ export async function stepPlatform(options: StepPlatformOptions = {}): Promise<S
   await writeFile(valuesInput, stringify(values));
   await writeFiles(directory, files);
   const root = new PlatformRoot(referencePlatform);
-  const layers = new ValuesLayers(root, directory);
+  const memory = platformMemory(root, directory);
   const logs: LogEntry[] = [];
   const clock = systemClock;
   return {
     logs,
     platform: {
+      ...memory,
       settings: { ...settingsFrom({ VALUES_INPUT: valuesInput }, folder), envDir: directory },
       root,
       directory,
-      layers,
-      helmfile: nativeHelmfile({ root, layers, client, clock }),
+      helmfile: nativeHelmfile({ root, layers: memory.layers, client, clock }),
       upgrades: [],
-      keys: new Set(),
       repository: () => {
         throw new Error('this step goes to Git');
       },
