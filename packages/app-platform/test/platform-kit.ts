@@ -48,6 +48,8 @@ export interface PlatformWorldOptions extends GitWorldOptions {
   readonly values?: Tree;
   /** Environment variables beside those of every test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A real cluster of the test's own: for definitions that must not be there yet. Default false. */
+  readonly unshared?: boolean;
 }
 
 // Whoever waits for the one before, who may wait for time, waits for time as well.
@@ -64,8 +66,8 @@ WorkingCopy.prototype.exclusive = function exclusiveInTime<T>(this: WorkingCopy,
 const impatience = onReference ? { POLL_INTERVAL_MS: '50', MIN_TIMEOUT: '50' } : {};
 
 export async function platformWorld(options: PlatformWorldOptions = {}): Promise<PlatformWorld> {
-  const { values = initialValues, env = {} } = options;
-  const cluster = await testCluster({ outsideWork: true });
+  const { values = initialValues, env = {}, unshared = false } = options;
+  const cluster = await testCluster({ outsideWork: true, unshared });
   const git = await gitWorld(options);
   const folder = await mkdtemp(join(tmpdir(), 'slipway-platform-'));
   const valuesFile = join(folder, 'values.yaml');
