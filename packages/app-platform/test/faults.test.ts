@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Event, type Transport } from '@slipway/kube';
 import { onReference, skipped, type TestManager } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { commitMessages } from '../src/git/commit-and-push.ts';
 import { basicAuthorization } from '../src/git/credentials.ts';
+import { runGit, type GitRunner } from '../src/git/git-process.ts';
 import { names } from '../src/names.ts';
 import { readConfigMap } from '../src/state/records.ts';
 import { faultyProxy, type FaultyProxy, type GitFault } from './faulty-proxy.ts';
-import { canary, credentials } from './git-kit.ts';
+import { canary, credentials, writeFiles } from './git-kit.ts';
 import { isApplied } from './life.ts';
 import { places, platformWorld, type PlatformWorld } from './platform-kit.ts';
 
@@ -31,6 +34,8 @@ describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
   let apiDown = false;
   /** Counts down with every write; at zero the API server is gone, not so long that the lease is lost with it. */
   let writesLeft = Number.POSITIVE_INFINITY;
+  /** How often Git was asked where the branch is. */
+  let asked = 0;
   const children: { readonly args: string; readonly environment: string }[] = [];
 
   const spy = (message: unknown): void => {
@@ -45,6 +50,10 @@ describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
     });
   };
 
+  const git: GitRunner = async (args, options) => {
+    if (args[0] === 'ls-remote') asked += 1;
+    return await runGit(args, options);
+  };
   const goAway = (): void => {
     apiDown = true;
     world.cluster.clock.schedule(4_000, () => (apiDown = false));
@@ -67,7 +76,7 @@ describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
     world = await platformWorld({ env: { GIT_OP_TIMEOUT_MS: '4000' } });
     proxy = await faultyProxy(world.git.server.url);
     const settings = { ...world.settings, repoUrl: proxy.url };
-    running = await world.cluster.run([world.controller({ settings })], {
+    running = await world.cluster.run([world.controller({ settings, git })], {
       cluster: { transport: failing(world.cluster.transport()) },
     });
     await world.applied();
@@ -101,6 +110,38 @@ describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
       expect((await readConfigMap(world.cluster.client, places.apply))['commitHash']).toBe(before['commitHash']);
       proxy.fault = undefined;
       expect(await world.applied(commit)).toMatchObject({ status: 'succeeded' });
+    },
+  );
+
+  test.skipIf(!full)(
+    'Git server down for a whole reconcile: 20 retries, then failed with the reason; when it is back, what was to be pushed is',
+    { timeout: limit },
+    async () => {
+      const path = 'env/apps/extra.yaml';
+      const applyState = () => readConfigMap(world.cluster.client, places.apply);
+      proxy.fault = 'down';
+      const before = asked;
+      try {
+        await writeFiles(world.settings.envDir, { [path]: 'kind: AplApp\nspec:\n    enabled: true\n' });
+        const failed = await world.cluster.eventually('a reconcile has failed', async () => {
+          const now = await applyState();
+          return now['status'] === 'failed' ? now : undefined;
+        });
+        expect(failed).toMatchObject({ trigger: 'reconcile', errorMessage: expect.stringContaining('git ls-remote') });
+        expect(asked - before).toBe(1 + 20);
+      } finally {
+        proxy.fault = undefined;
+      }
+      await world.cluster.eventually(
+        'a reconcile is through',
+        async () => (await applyState())['status'] === 'succeeded',
+      );
+      const reader = world.git.copy('reader');
+      await reader.prepare();
+      await reader.takeRemote();
+      expect(readFileSync(join(reader.directory, path), 'utf8')).toContain('enabled: true');
+      const { stdout } = await reader.git(['log', '-1', '--format=%s', '--', path]);
+      expect(stdout.trim()).toBe(commitMessages.values);
     },
   );
 
