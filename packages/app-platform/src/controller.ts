@@ -13,6 +13,7 @@ import { AplOperator } from './gitops/apl-operator.ts';
 import { GitRepository } from './gitops/git-repository.ts';
 import type { GitCredentials } from './git/credentials.ts';
 import type { GitRunner } from './git/git-process.ts';
+import { OpenConnections } from './git/open-connections.ts';
 import { remoteHeads, type GitRemote, type RemoteHeads } from './git/remote-head.ts';
 import { WorkingCopy } from './git/working-copy.ts';
 import { reconcileInstall, retryAfterMs } from './install/installer.ts';
@@ -51,6 +52,7 @@ const phases = { installation: 'installation', poll: 'poll', reconcile: 'reconci
 export function appPlatformController(options: AppPlatformOptions): Controller & { readonly poll: () => void } {
   const { settings } = options;
   const wake = new ChannelSource('platform');
+  const connections = new OpenConnections();
   const memory = platformMemory(options.root, settings.envDir);
   let attempt = 0;
   let operator: AplOperator | undefined;
@@ -68,6 +70,7 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
       if (!(await reconcileInstall(platform, attempt))) return requeueAfter(retryAfterMs);
       const credentials = await setEnvAndCreateSecrets(platform);
       const heads = (options.heads ?? headsWithin(settings))({ url: settings.repoUrl, credentials });
+      await connections.keep(heads);
       const started = new AplOperator(new GitRepository(platform.repository(credentials), heads));
       await started.start(platform);
       operator = started;
@@ -96,11 +99,11 @@ export function appPlatformController(options: AppPlatformOptions): Controller &
     // Two processes must never apply at once, whether or not the manager elects a leader: each would take the other's unfinished
     // releases for abandoned ones.
     lease: names.lease,
-    sources: [wake, ...(options.sources ?? [])],
+    sources: [wake, connections, ...(options.sources ?? [])],
     async reconcile(context, { name }) {
       const round = rounds[name];
       if (!round || (name !== phases.installation && !operator)) return undefined;
-      return await round(platformOf(context, options, memory));
+      return await connections.during(() => round(platformOf(context, options, memory)));
     },
   });
   return { ...declared, poll: () => operator && wake.push(key(phases.poll)) };

@@ -32,6 +32,8 @@ describe.skipIf(embeddedOnly)('Apply trigger comparison', () => {
   let clock: Clock;
   const applies: Apply[] = [];
   const asked: number[] = [];
+  /** How often Git had been asked when a connection to it was closed. */
+  const closedAt: number[] = [];
   const selections: string[] = [];
   /** How long the essential manifests take to apply, and whether they fail. */
   let slowMs = 0;
@@ -61,7 +63,10 @@ describe.skipIf(embeddedOnly)('Apply trigger comparison', () => {
         if (unreachable) throw new Error('the Git server is down');
         return await real.read(signal);
       },
-      [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+      async [Symbol.asyncDispose]() {
+        closedAt.push(asked.length);
+        await real[Symbol.asyncDispose]();
+      },
     };
   };
 
@@ -265,4 +270,19 @@ describe.skipIf(embeddedOnly)('Apply trigger comparison', () => {
     await world.cluster.advance(pollMs);
     expect(since(before)).toMatchObject([{ trigger: 'poll', status: 'succeeded' }]);
   });
+
+  test(
+    'an operator that is stopped closes its connection to Git, and asks nothing after that',
+    { timeout: limit },
+    async () => {
+      expect(closedAt).toEqual([]);
+      let stopped = false;
+      const stopping = running.stop().finally(() => (stopped = true));
+      await world.cluster.eventually('it has stopped', () => stopped);
+      await stopping;
+      expect(closedAt).toEqual([asked.length]);
+      await world.cluster.advance(2 * pollMs);
+      expect(closedAt).toEqual([asked.length]);
+    },
+  );
 });
