@@ -10,6 +10,7 @@ import { disturbedGit, platformWorld, type PlatformWorld } from './platform-kit.
 import { watchStateMachines } from './state-machines.ts';
 
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
+const soak = process.env['SLIPWAY_SOAK'] === '1';
 const embeddedOnly = skipped(onReference, 'on the real API server: storms over a platform, which need virtual time');
 const replay = 'SLIPWAY_STORM=SEED npx vitest run packages/app-platform/test/storm.test.ts';
 
@@ -84,11 +85,11 @@ function storyOf(random: SeededRandom): StormStory {
   };
 }
 
-test.skipIf(embeddedOnly).each(stormSeeds({ quick: 1, full: 20 }))(
+test.skipIf(embeddedOnly).each(stormSeeds({ quick: 1, full: soak ? 60 : 20 }))(
   'storm %s: kills, pushes, edits and outages between any two calls, and every state machine keeps to its steps',
   { timeout: full ? 600_000 : 300_000 },
   async (seed) => {
     const result = await playStorm(storyOf, seed, { replay });
-    expect(result.writes).toBeGreaterThan(10);
+    expect(result.writes).toBeGreaterThan(30);
   },
 );

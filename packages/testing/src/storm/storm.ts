@@ -121,6 +121,7 @@ class Storm implements Sky {
   #events = 0;
   #writes = 0;
   #lastWriteAt = 0;
+  #lastStartAt = 0;
   #raging = true;
   #ended = false;
   #downUntil = 0;
@@ -153,28 +154,32 @@ class Storm implements Sky {
     for (let replica = 0; replica < this.#replicas; replica += 1) await this.#start(replica);
     await this.#act('step');
     const patienceMs = this.#cluster.type === 'embedded' ? 60_000 : 1_500;
-    while (!this.#isOver()) {
+    while (this.#nextStep < this.#story.steps.length) {
       const next = this.#nextStep;
       await this.#cluster.eventually(
         'the operator writes, or has nothing to do',
-        () => this.#failure !== undefined || this.#nextStep > next || this.#isOver() || this.#isQuiet(patienceMs),
+        () => this.#failure !== undefined || this.#nextStep > next || this.#isQuiet(patienceMs),
       );
       if (this.#failure) throw this.#failure;
-      if (this.#nextStep > next) continue;
-      // Nobody has anything left to do: there is nothing to disturb.
-      if (next >= this.#story.steps.length) return;
-      await this.#act('step');
+      if (this.#nextStep === next) await this.#act('step');
     }
-  }
-
-  #isOver(): boolean {
-    const { steps, rages = 0 } = this.#story;
-    return this.#nextStep >= steps.length && this.#writes >= rages;
+    const { rages = 0 } = this.#story;
+    if (this.#writes < rages) {
+      await this.#cluster.eventually(
+        'it has raged long enough, or the operator is up and has nothing to do',
+        () => this.#failure !== undefined || this.#writes >= rages || this.#isIdle(patienceMs),
+      );
+    }
   }
 
   /** Nothing was written for so long. Before the first write there is no storm: the operator is still starting. */
   #isQuiet(patienceMs: number): boolean {
     return this.#writes > 0 && this.clock.now() - this.#lastWriteAt > patienceMs;
+  }
+
+  /** It is quiet, and not because a process is down or has just started again. */
+  #isIdle(patienceMs: number): boolean {
+    return this.#isQuiet(patienceMs) && this.#restarts.size === 0 && this.clock.now() - this.#lastStartAt > patienceMs;
   }
 
   /** No more disturbances: what was broken heals, and stays whole. */
@@ -316,6 +321,7 @@ class Storm implements Sky {
   }
 
   async #start(replica: number): Promise<void> {
+    this.#lastStartAt = this.clock.now();
     const counted = this.#writeCount.counting(this.#cluster.transport());
     const transport = new StormTransport(counted, this);
     const network = new KillableTransport(transport, () => false);
