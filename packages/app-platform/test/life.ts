@@ -60,11 +60,19 @@ export async function isApplied({ cluster, git }: PlatformWorld, commit?: string
   return commit === undefined || commit === commitHash || (await isAncestor(git.server.repository, commit, commitHash));
 }
 
+/** What is known of two commits stays true. Whoever waits asks at every turn, and a process each time would be half of a test. */
+const ancestry = new Map<string, boolean>();
+
 async function isAncestor(repository: string, older: string, newer: string): Promise<boolean> {
+  const both = `${older}..${newer}`;
+  const known = ancestry.get(both);
+  if (known !== undefined) return known;
   const { exitCode } = await runGit(['merge-base', '--is-ancestor', older, newer], {
     cwd: repository,
     accept: [0, 1, 128],
   });
+  // With 128 the server does not know one of them yet.
+  if (exitCode !== 128) ancestry.set(both, exitCode === 0);
   return exitCode === 0;
 }
 
