@@ -110,8 +110,8 @@ describe('phase 2 on a platform that was installed', () => {
       expect(await readFile(join(copy.directory, 'env/teams/blue/policies/require-labels.yaml'), 'utf8')).toContain(
         'Audit',
       );
-      const { stdout } = await copy.git(['log', '-1', '--format=%s']);
-      expect(stdout.trim()).toBe('updated values [ci skip]');
+      const { stdout } = await copy.git(['log', '-1', '--format=%s by %an <%ae>']);
+      expect(stdout.trim()).toBe('updated values [ci skip] by otomi-admin <pipeline@cluster.local>');
       const head = (await copy.revision())!;
       await looked(head);
       expect(states.some((line) => line.includes(head))).toBe(false);
@@ -217,7 +217,12 @@ describe('phase 2 on a platform that was installed', () => {
       await copy.takeRemote();
       const { stdout } = await copy.git(['grep', '-l', '-e', canary], { accept: [0, 1] });
       expect(stdout).toBe('');
-      expect(await readFile(join(copy.directory, 'env/apps/secrets.gitea.yaml'), 'utf8')).toContain('ENC[AES256_GCM');
+      const secretFile = 'env/apps/secrets.gitea.yaml';
+      expect(await readFile(join(copy.directory, secretFile), 'utf8')).toContain('ENC[AES256_GCM');
+      // TRAP: a poll removes what is decrypted, and the defaults it then writes are none of ciphertext.
+      const decrypted = await readFile(join(world.settings.envDir, `${secretFile}.dec`), 'utf8');
+      expect(decrypted).toContain(canary);
+      expect(decrypted).not.toContain('ENC[');
     },
     limit,
   );

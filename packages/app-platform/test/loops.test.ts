@@ -228,7 +228,8 @@ describe.skipIf(embeddedOnly)('Apply trigger comparison', () => {
       expect(migrations()).toBe(before);
       const applied = applies.length;
       await world.git.push({ ...replicas(8), 'env/apps/shop.yaml': 'spec: [\n' }, 'broken');
-      await world.cluster.advance(pollMs);
+      // TRAP: a commit that cannot be applied is not tried again by the polls after it.
+      await world.cluster.advance(3 * pollMs);
       expect(since(applied)).toMatchObject([{ trigger: 'poll', status: 'failed' }]);
       await world.git.push({ 'env/apps/shop.yaml': undefined }, 'mended');
       await world.cluster.advance(pollMs);

@@ -51,7 +51,7 @@ function storyOf(random: SeededRandom): StormStory {
       {
         name: 'the labels of a team namespace are changed',
         async run({ client }) {
-          // An installation takes nothing from others and would wait for ever until they take it back: see install-steps.test.ts.
+          // An installation takes nothing from others and would wait for ever until they take it back: see steps.test.ts.
           if ((await installationState(client)) !== 'completed') return;
           await client.patch(
             Namespace,

@@ -209,6 +209,16 @@ test('a migration does every operation, in the order of the versions and of the 
   expect(await migrate(changes, { count })).toEqual([]);
 });
 
+test('DEFECT: an app that is relocated as a whole leaves no file behind, neither plain nor secret', async () => {
+  await writeFiles(directory, {
+    'env/settings/versions.yaml': 'spec: {specVersion: 1}\n',
+    'env/apps/old.yaml': 'spec: {replicas: 2}\n',
+    'env/apps/secrets.old.yaml': 'spec: {password: a}\n',
+  });
+  await migrate([{ version: 2, relocations: [{ 'apps.old': 'apps.new' }] }]);
+  expect((await loadValues(directory)).tree['apps']).toEqual({ new: { replicas: 2, password: 'a' } });
+});
+
 test('a repository without a version is as new as the platform: nothing is migrated', async () => {
   await writeFiles(directory, { 'env/apps/shop.yaml': handWritten });
   expect(await migrate([{ version: 9, deletions: ['apps.shop'] }])).toEqual([]);

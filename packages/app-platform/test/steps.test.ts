@@ -1,4 +1,5 @@
 import { ConfigMap, CustomResourceDefinition, isConditionTrue, Namespace, Secret, type Kind } from '@slipway/kube';
+import { generateAgeKey } from '@slipway/sops';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -8,7 +9,12 @@ import { ForeignFieldsError, takingNothing } from '../src/install/foreign-fields
 import { initialSetupData } from '../src/install/initial-setup-data.ts';
 import { processValues } from '../src/install/process-values.ts';
 import { setEnvAndCreateSecrets } from '../src/install/set-env-and-create-secrets.ts';
+import { apply } from '../src/gitops/apply-all.ts';
 import { applyTeams } from '../src/gitops/apply-teams.ts';
+import type { WorkingCopy } from '../src/git/working-copy.ts';
+import { Application, applyAsApps, argoApplications } from '../src/platform/applications.ts';
+import { commit } from '../src/platform/commit.ts';
+import type { Helmfile } from '../src/platform/helmfile.ts';
 import { deployEssential } from '../src/platform/deploy-essential.ts';
 import type { Platform } from '../src/platform/platform.ts';
 import { storedSecrets } from '../src/secrets/stored-secrets.ts';
@@ -17,8 +23,8 @@ import { readConfigMap, readSecret, writeConfigMap } from '../src/state/records.
 import { initialValues } from './platform-kit.ts';
 import { stepPlatform, type StepPlatform } from './step-kit.ts';
 
-/** Each step of the installation that goes to the cluster, by itself and twice: the second time nothing changes. */
-describe('installation, step by step', () => {
+/** Each step that goes to the cluster, by itself: those of the installation twice, and the second time nothing changes. */
+describe('a platform, step by step', () => {
   let cluster: TestCluster;
   let step: StepPlatform;
   let platform: Platform;
@@ -187,5 +193,101 @@ describe('installation, step by step', () => {
       { type: 'merge', body: { stringData } },
     );
     expect(await setEnvAndCreateSecrets(platform)).toEqual({ ...expected, password: 'changed-by-hand' });
+  });
+
+  /** A working copy in which nothing changes, and what it was asked. */
+  function stillCopy(notes: string[] = []): WorkingCopy {
+    const still = {
+      prepare: async () => undefined,
+      revision: async () => 'a',
+      fetchedRevision: async () => 'a',
+      git: async ([verb = '']: readonly string[]) => {
+        notes.push(verb);
+        return { stdout: '', exitCode: 0 };
+      },
+    };
+    return still as unknown as WorkingCopy;
+  }
+
+  test('DEFECT: upgrades before an apply run when the state says what comes; version follows when all is applied', async () => {
+    const { client } = cluster;
+    await setDeploymentState(client, { status: 'deployed', tag: 'v0.9.0', version: '0.9.0' });
+    const notes: string[] = [];
+    const note = (text: string) => async () => {
+      const { status, version, deployingVersion } = await deploymentState(client);
+      notes.push(`${text}: ${status} ${version} to ${deployingVersion}`);
+    };
+    const helmfile: Helmfile = {
+      ...platform.helmfile,
+      template: async (selection) => {
+        notes.push(`template ${selection.selectors?.join()}`);
+        return await platform.helmfile.template(selection);
+      },
+      list: async (selection) => {
+        notes.push('list');
+        return await platform.helmfile.list(selection);
+      },
+    };
+    const upgrades = [{ version: '1.0.0', pre: note('pre'), post: note('post') }];
+    await apply({ ...platform, helmfile, upgrades }, stillCopy(notes));
+    expect(notes).toEqual([
+      'template upgrade=true',
+      'pre: deploying 0.9.0 to 1.0.0',
+      'template team=true',
+      'list',
+      'template upgrade=true',
+      'post: deploying 0.9.0 to 1.0.0',
+      // The commit, which finds nothing.
+      'status',
+    ]);
+    expect(await deploymentState(client)).toMatchObject({ status: 'deployed', version: '1.0.0', tag: 'v1.0.0' });
+  });
+
+  test('an application that is refused is logged by its name, and keeps neither the others nor the apply', async () => {
+    const bad = { name: 'Bad_Name', namespace: 'console', installed: true, chart: '../charts/console' };
+    const list = async () => [bad, ...(await platform.helmfile.list())];
+    const logged = step.logs.length;
+    await applyAsApps({ ...platform, helmfile: { ...platform.helmfile, list } });
+    expect(step.logs.slice(logged)).toContainEqual(
+      expect.objectContaining({ level: 'error', fields: expect.objectContaining({ failed: ['console-Bad_Name'] }) }),
+    );
+    expect(await argoApplications(platform)).toContain('console-console');
+  });
+
+  test('TRAP: a release that is gone from the list keeps its application; one that is not to be installed loses it', async () => {
+    const all = await platform.helmfile.list();
+    const list = async () =>
+      all
+        .filter(({ name }) => name !== 'console')
+        .map((release) => ({ ...release, installed: release.name !== 'trust' }));
+    await applyAsApps({ ...platform, helmfile: { ...platform.helmfile, list } });
+    const { client } = cluster;
+    const trust = await client.get(Application, { namespace: 'argocd', name: 'cert-manager-trust' });
+    expect(trust?.metadata.deletionTimestamp).toBeDefined();
+    const kept = await client.get(Application, { namespace: 'argocd', name: 'console-console' });
+    expect(kept?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  test('TRAP: a new secret file is encrypted before anything is committed', async () => {
+    const { identity, recipient } = await generateAgeKey();
+    await using secret = await stepPlatform({
+      client: cluster.client,
+      change: { keys: new Set([identity]) },
+      files: {
+        '.sops.yaml': `creation_rules:\n    - path_regex: ^(.*/)?secrets.*.yaml(\\.dec)?$\n      age: ${recipient}\n`,
+        'env/settings/cluster.yaml': 'kind: AplCluster\nspec: {name: dev}\n',
+        'env/apps/secrets.gitea.yaml': 'kind: AplApp\nspec: {adminPassword: hush-hush}\n',
+      },
+    });
+    const added: string[] = [];
+    const copy = Object.assign(stillCopy(), {
+      git: async (args: readonly string[]) => {
+        if (args[0] === 'add') added.push((await secret.files())['env/apps/secrets.gitea.yaml']!);
+        return { stdout: args.includes('--untracked-files=normal') ? 'something changed' : '', exitCode: 0 };
+      },
+    });
+    await commit(secret.platform, copy, false);
+    expect(added).toEqual([expect.stringContaining('ENC[AES256_GCM')]);
+    expect(added[0]).not.toContain('hush-hush');
   });
 });
