@@ -1,4 +1,4 @@
-import type { KubeObject } from '@slipway/kube';
+import { type KubeObject, RoleBinding } from '@slipway/kube';
 import {
   onReference,
   type Scenario,
@@ -94,6 +94,13 @@ function withoutOrder(value: unknown): unknown {
   );
 }
 
+/** Each run has a control plane with keys of its own. */
+function withoutCredentials(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, item: unknown) => (name === 'data' || name === 'kubeconfig' ? '<made>' : item)),
+  );
+}
+
 const withoutLandscaper = componentTypes.filter((type) => type !== 'Landscaper');
 
 const scenarios = [
@@ -116,56 +123,81 @@ const scenarios = [
   scenario('deletion with dependants', [create, remove]),
 ];
 
-/** With the real components and a control plane of its own, which is cut off for a while. */
-function unreachable(): Scenario {
+/** With the real components and a control plane of its own: every write to either of the two clusters may be the last. */
+function onTwoClusters(name: string, stepsOn: (landscape: () => Landscape) => readonly ScenarioStep[]): Scenario {
   let landscape: Landscape | undefined;
   return {
-    name: 'deletion while a target is unreachable',
+    name,
     cluster: async () => {
       const open = (landscape = await Landscape.open());
       return { ...open.cluster, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
     },
-    controllers: () => landscape!.controllers(),
-    steps: [
-      {
-        name: 'create',
-        run: async ({ client }) => void (await client.create(mcp())),
-        settled: async ({ client }) => (await client.get(ManagedControlPlane, real))?.status?.status === 'Ready',
-      },
-      {
-        name: 'delete it, cut off',
-        run: async ({ client }) => {
-          landscape!.reachable = false;
-          await client.delete(ManagedControlPlane, real);
-        },
-        // What has to be cleaned up there keeps its finalizer, and says why.
-        settled: async ({ client }) => {
-          const { metadata, status } = (await client.get(kindOf('Authentication'), real)) as ReadonlyComponent;
-          const waiting = status?.conditions?.some((condition) => condition.status !== 'True' && condition.message);
-          return Boolean(waiting && metadata.finalizers?.includes('openmcp.cloud.authentication'));
-        },
-      },
-      {
-        name: 'reach it again',
-        run: async () => {
-          landscape!.reachable = true;
-        },
-        settled: async ({ client }) => (await client.get(ManagedControlPlane, real)) === undefined,
-      },
-    ],
-    // What is left on both clusters: nothing that was not there before.
+    controllers: (calls) => landscape!.controllers(calls),
+    steps: stepsOn(() => landscape!),
     snapshot: async ({ client }) => [
-      withoutOrder(await snapshotCluster(client)),
-      withoutOrder(await snapshotCluster(landscape!.target)),
+      withoutOrder(withoutCredentials(await snapshotCluster(client))),
+      withoutOrder(withoutCredentials(await snapshotCluster(landscape!.target))),
     ],
     // Whoever is cut off tries again, ever more slowly.
     writes: { accepted: 12, sent: 40 },
   };
 }
 
+const createReal: ScenarioStep = {
+  name: 'create',
+  run: async ({ client }) => void (await client.create(mcp())),
+  settled: async ({ client }) => (await client.get(ManagedControlPlane, real))?.status?.status === 'Ready',
+};
+
+/** What is left on both clusters: nothing that was not there before. */
+const unreachable = onTwoClusters('deletion while a target is unreachable', (landscape) => [
+  createReal,
+  {
+    name: 'delete it, cut off',
+    run: async ({ client }) => {
+      landscape().reachable = false;
+      await client.delete(ManagedControlPlane, real);
+    },
+    // What has to be cleaned up there keeps its finalizer, and says why.
+    settled: async ({ client }) => {
+      const { metadata, status } = (await client.get(kindOf('Authentication'), real)) as ReadonlyComponent;
+      const waiting = status?.conditions?.some((condition) => condition.status !== 'True' && condition.message);
+      return Boolean(waiting && metadata.finalizers?.includes('openmcp.cloud.authentication'));
+    },
+  },
+  {
+    name: 'reach it again',
+    run: async () => {
+      landscape().reachable = true;
+    },
+    settled: async ({ client }) => (await client.get(ManagedControlPlane, real)) === undefined,
+  },
+]);
+
+/** What people may do there, and who they are, is the same whenever the operator died. */
+const otherPeople = onTwoClusters('other people on a target', (landscape) => [
+  createReal,
+  {
+    name: 'a namespace of a user, and another user',
+    run: async ({ client }) => {
+      await landscape().target.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+      const subjects = [{ kind: 'User', name: 'corp:eve' }];
+      const body = { spec: { authorization: { roleBindings: [{ role: 'admin', subjects }] } } };
+      await client.patch(ManagedControlPlane, real, { type: 'merge', body });
+    },
+    settled: async ({ client }) => {
+      const found = await client.get(ManagedControlPlane, real);
+      const binding = await landscape().target.get(RoleBinding, { namespace: 'shop', name: 'openmcp:admin' });
+      const current = found?.status?.observedGeneration === found?.metadata.generation;
+      return current && found?.status?.status === 'Ready' && binding?.subjects?.[0]?.name === 'corp:eve';
+    },
+  },
+]);
+
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
 /** `SLIPWAY_SOAK=1 npm run test:sweep` kills at every write, which takes many minutes; without it at every sixth, and in `npm test` at a few. */
-const stride = process.env['SLIPWAY_SOAK'] === '1' ? 1 : full ? 6 : 19;
+const soak = process.env['SLIPWAY_SOAK'] === '1';
+const stride = soak ? 1 : full ? 6 : 19;
 async function sweep(scenario: Scenario, every: number): Promise<void> {
   const result = await sweepCrashes(scenario, { stride: every });
   // oxlint-disable-next-line no-console -- how much was covered is part of the result
@@ -183,8 +215,8 @@ describe.skipIf(embeddedOnly)('a control plane operator that dies at any write c
     await sweep(each, stride);
   });
 
-  test('deletion while a target is unreachable', { timeout: 1_200_000 }, async () => {
+  test.each([unreachable, otherPeople])('$name', { timeout: 1_200_000 }, async (each) => {
     // A whole landscape for each point: few of them where time is short.
-    await sweep(unreachable(), stride * 3);
+    await sweep(each, soak ? stride : stride * 3);
   });
 });

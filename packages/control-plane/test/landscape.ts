@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
 import { type Client, createClient, type KubeObject, toCustomResourceDefinition, type Transport } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
-import { testCluster, type TestCluster, type TestManager } from '@slipway/testing';
+import { type OtherCalls, testCluster, type TestCluster, type TestManager } from '@slipway/testing';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
 import { OpenIDConnect } from '../src/target/open-id-connect.ts';
@@ -120,21 +120,26 @@ export class Landscape implements AsyncDisposable {
     return this.#embedded ? this.#embedded.transportFor(user ? { user } : {}) : this.cluster.transport();
   }
 
-  readonly connect: ConnectTarget = async (kubeconfig) => {
+  readonly connect: ConnectTarget = (kubeconfig) => this.#connect(kubeconfig);
+
+  async #connect(kubeconfig: string, calls?: OtherCalls) {
     if (!this.reachable) throw new Error(`connect ECONNREFUSED ${serverUrl} with ${canary} of ${kubeconfig}`);
-    const transport = kubeconfig === coreKubeconfig ? this.core!.transport : this.throughTarget(this.targetTransport());
+    const direct = this.throughTarget(this.targetTransport());
+    const toTarget = calls ? throughCalls(direct, calls) : direct;
+    const transport = kubeconfig === coreKubeconfig ? this.core!.transport : toTarget;
     const client = createClient({ transport, fieldManager: 'control-plane', clock: this.cluster.clock });
     return { client, server: serverUrl, certificateAuthority: 'PEM' };
-  };
+  }
 
-  controllers(): readonly Controller[] {
+  /** Those of one process. With `calls` its requests to the control plane go through them, so that it can die at one. */
+  controllers(calls?: OtherCalls): readonly Controller[] {
     const flags = {
       provider: 'existing',
       'existing-secret': 'default/target',
       'architecture-config': architectures,
       ...(this.core ? { 'laas-cluster': this.core.file, 'co-cluster': this.core.file } : {}),
     };
-    return controlPlaneControllers({ flags, env: {} }, this.connect);
+    return controlPlaneControllers({ flags, env: {} }, (kubeconfig) => this.#connect(kubeconfig, calls));
   }
 
   async run(transport: Transport = this.cluster.transport()): Promise<TestManager> {
@@ -160,6 +165,17 @@ export class Landscape implements AsyncDisposable {
     await this.cluster[Symbol.asyncDispose]();
     await this.#embedded?.stop();
   }
+}
+
+function throughCalls(inner: Transport, calls: OtherCalls): Transport {
+  return {
+    send: (request, signal) => {
+      const named = { ...request, path: `(control plane) ${request.path}` };
+      return calls.around(named, () => inner.send(request, signal));
+    },
+    open: (request, handler) => inner.open(request, handler),
+    close: () => inner.close(),
+  };
 }
 
 async function ownTarget({ clock }: TestCluster, options: LandscapeOptions['target']): Promise<EmbeddedCluster> {
