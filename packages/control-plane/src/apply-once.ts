@@ -1,4 +1,4 @@
-import type { Client, Kind, KubeObject } from '@slipway/kube';
+import type { Client, DeepReadonly, Kind, KubeObject } from '@slipway/kube';
 import { isAppliedAlready } from '@slipway/manifests';
 
 /** Who owns the fields the operator writes on other clusters. */
@@ -14,4 +14,22 @@ export async function applyOnce(
   const live = await client.get(kind, { name: name!, namespace });
   if (live !== undefined && isAppliedAlready(object, live, fieldManager)) return { object: live, changed: false };
   return { object: await client.apply(object, { fieldManager }), changed: true };
+}
+
+/** The same for all objects of a kind that carry `labels`, with one list in place of a read for each. Answers those that were there. */
+export async function applyAllOnce(
+  client: Pick<Client, 'list' | 'apply'>,
+  kind: Kind,
+  objects: readonly KubeObject[],
+  labels: Readonly<Record<string, string>>,
+): Promise<readonly DeepReadonly<KubeObject>[]> {
+  const idOf = ({ metadata }: DeepReadonly<KubeObject>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const found = new Map<string, DeepReadonly<KubeObject>>();
+  for await (const present of client.list(kind, { labelSelector: labels })) found.set(idOf(present), present);
+  for (const object of objects) {
+    const live = found.get(idOf(object));
+    if (live === undefined || !isAppliedAlready(object, live, fieldManager))
+      await client.apply(object, { fieldManager });
+  }
+  return [...found.values()];
 }

@@ -1,12 +1,13 @@
 import type { Transport, TransportRequest } from '@slipway/kube';
-import { type TestManager } from '@slipway/testing';
+import { onReference, skipped, type TestManager } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { everything, key, Landscape, mcp } from './landscape.ts';
 
 /** Counts what goes to a cluster, but for what others do there. */
-class WriteLog {
+class RequestLog {
   readonly writes: string[] = [];
+  readonly reads: string[] = [];
 
   through(inner: Transport): Transport {
     return {
@@ -20,22 +21,31 @@ class WriteLog {
   }
 
   #note({ method, path }: TransportRequest): void {
-    if (method !== 'GET') this.writes.push(`${method} ${path.split('?')[0]}`);
+    (method === 'GET' ? this.reads : this.writes).push(`${method} ${path.split('?')[0]}`);
+  }
+
+  clear(): void {
+    this.writes.length = this.reads.length = 0;
   }
 }
 
 /** Makes every controller look at every object again, as a resync and a restart do. */
-async function restart(landscape: Landscape, running: TestManager, log: WriteLog): Promise<TestManager> {
+async function restart(
+  landscape: Landscape,
+  running: TestManager,
+  log: RequestLog,
+  // Longer than every poll of the contract.
+  forMs = landscape.cluster.embedded ? 180_000 : 3_000,
+): Promise<TestManager> {
   await running.stop();
   const next = await landscape.run(log.through(landscape.cluster.transport()));
-  // Longer than every poll of the contract.
-  await landscape.cluster.advance(landscape.cluster.embedded ? 180_000 : 3_000);
+  await landscape.cluster.advance(forMs);
   return next;
 }
 
 test('looking at everything again writes nothing, neither here nor on the control plane', async () => {
   await using landscape = await Landscape.open();
-  const log = new WriteLog();
+  const log = new RequestLog();
   landscape.throughTarget = (transport) => log.through(transport);
   const { client } = landscape.cluster;
   const names = [key.name, 'second', 'third'];
@@ -45,7 +55,37 @@ test('looking at everything again writes nothing, neither here nor on the contro
   for (const name of names) await landscape.ready(name);
   // What was on its way arrives: the last status is written after the control plane is ready.
   const second = await restart(landscape, first, log);
-  log.writes.length = 0;
+  log.clear();
   await restart(landscape, second, log);
   expect(log.writes).toEqual([]);
 });
+
+const embeddedOnly = skipped(onReference, 'on the real API server: how often is read, which needs virtual time');
+
+test.skipIf(embeddedOnly)(
+  'looking at everything again reads little, and looking for namespaces of users less',
+  async () => {
+    await using landscape = await Landscape.open();
+    const [here, there] = [new RequestLog(), new RequestLog()];
+    landscape.throughTarget = (transport) => there.through(transport);
+    await landscape.cluster.client.create(mcp());
+    const first = await landscape.run();
+    await landscape.ready();
+    await landscape.cluster.advance(180_000);
+    here.clear();
+    there.clear();
+    await restart(landscape, first, here, 1_000);
+    const roles = ['namespaces', 'clusterroles', 'clusterrolebindings', 'rolebindings'];
+    const last = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+    // Of six controllers for five components, and of what was handed over to others.
+    expect(here.reads.length).toBeLessThan(35);
+    expect(there.reads.map(last).toSorted()).toEqual(['kube-system', 'openidconnects', ...roles].toSorted());
+
+    here.clear();
+    there.clear();
+    await landscape.cluster.advance(10_000);
+    expect(here.reads.map(last)).toEqual(['demo', 'demo', 'demo.apiserver-admin']);
+    expect(there.reads.map(last)).toEqual(roles);
+    expect([...here.writes, ...there.writes]).toEqual([]);
+  },
+);

@@ -3,7 +3,7 @@ import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { type AuthenticationConfig, enabledProviders } from './identity-providers.ts';
-import { dropProviders, installDefinition, writeProviders } from './open-id-connect.ts';
+import { installDefinition, writeProviders } from './open-id-connect.ts';
 import { removeUserKubeconfig, writeUserKubeconfig } from './user-kubeconfig-secret.ts';
 
 export interface AuthenticationOptions {
@@ -26,7 +26,6 @@ export function authenticationComponent(options: AuthenticationOptions): Compone
         const enabled = enabledProviders(context.component.spec, options.config);
         if (options.installDefinition) await installDefinition(target);
         await writeProviders(target, enabled);
-        await dropProviders(target, new Set(enabled.map(({ provider }) => provider.name)));
         return { status: { access: await writeUserKubeconfig(context, target, enabled) } };
       });
     },
@@ -34,7 +33,7 @@ export function authenticationComponent(options: AuthenticationOptions): Compone
     async remove(context) {
       const target = await targetOf(context, options.connect);
       await withReason(problem, async () => {
-        await dropProviders(target, new Set());
+        await writeProviders(target, []);
         await removeUserKubeconfig(context);
       });
     },

@@ -6,7 +6,7 @@ import {
   toCustomResourceDefinition,
 } from '@slipway/kube';
 
-import { applyOnce } from '../apply-once.ts';
+import { applyAllOnce, applyOnce } from '../apply-once.ts';
 import { names } from '../names.ts';
 import { OpenIDConnect } from '../target/open-id-connect.ts';
 import type { Target } from '../target/target.ts';
@@ -18,9 +18,18 @@ export async function installDefinition({ client }: Target): Promise<void> {
   await applyOnce(client, CustomResourceDefinition, toCustomResourceDefinition(OpenIDConnect) as KubeObject);
 }
 
-/** Makes one object for each identity provider. */
+/** Makes one object for each identity provider, and takes away ours of others; somebody else's stay. */
 export async function writeProviders({ client }: Target, enabled: readonly EnabledProvider[]): Promise<void> {
-  for (const each of enabled) await applyOnce(client, OpenIDConnect, openIDConnect(each));
+  try {
+    const found = await applyAllOnce(client, OpenIDConnect, enabled.map(openIDConnect), managedBy);
+    const kept = new Set(enabled.map(({ provider }) => provider.name));
+    for (const { metadata } of found) {
+      if (!kept.has(metadata.name!)) await client.delete(OpenIDConnect, { name: metadata.name! });
+    }
+  } catch (error) {
+    // Where the kind was never known there is nothing of it to remove.
+    if (enabled.length > 0 || !(isUnknownKind(error) || isNotFound(error))) throw error;
+  }
 }
 
 /** The same facts in the words of the other side: a bundle is bytes there, and the algorithms have another name. */
@@ -42,16 +51,4 @@ export function openIDConnect({ type, provider }: EnabledProvider): KubeObject {
       ...(requiredClaims ? { requiredClaims: { ...requiredClaims } } : {}),
     },
   };
-}
-
-/** Takes away ours that are not to be kept; somebody else's stay. */
-export async function dropProviders({ client }: Target, kept: ReadonlySet<string>): Promise<void> {
-  try {
-    for await (const present of client.list(OpenIDConnect, { labelSelector: managedBy })) {
-      if (!kept.has(present.metadata.name!)) await client.delete(OpenIDConnect, { name: present.metadata.name! });
-    }
-  } catch (error) {
-    // Where the kind was never known there is nothing of it to remove.
-    if (kept.size > 0 || !(isUnknownKind(error) || isNotFound(error))) throw error;
-  }
 }

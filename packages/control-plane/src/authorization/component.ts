@@ -3,7 +3,7 @@ import { ClusterRole, ClusterRoleBinding, type DeepReadonly, type KubeObject, Ro
 import type { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { targetOf } from '../api-server/target-of.ts';
-import { applyOnce } from '../apply-once.ts';
+import { applyAllOnce } from '../apply-once.ts';
 import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
@@ -60,18 +60,17 @@ async function writeRoles(
 ): Promise<string[]> {
   const { client } = target;
   const namespaces = await userNamespaces(client, config.protectedNamespaces);
-  for (const role of clusterRoles(config, namespaces)) await applyOnce(client, ClusterRole, role);
-  for (const role of roleNames) {
-    const subjects = subjectsOf(role, spec, config);
-    await applyOnce(client, ClusterRoleBinding, clusterRoleBinding(role, subjects));
-    for (const namespace of namespaces) await applyOnce(client, RoleBinding, roleBinding(role, namespace, subjects));
-  }
-  await dropBindings(target, new Set(namespaces));
+  await applyAllOnce(client, ClusterRole, clusterRoles(config, namespaces), managedBy);
+  const subjects = { admin: subjectsOf('admin', spec, config), view: subjectsOf('view', spec, config) };
+  const clusterWide = roleNames.map((role) => clusterRoleBinding(role, subjects[role]));
+  await applyAllOnce(client, ClusterRoleBinding, clusterWide, managedBy);
+  const inNamespaces = namespaces.flatMap((name) => roleNames.map((role) => roleBinding(role, name, subjects[role])));
+  await dropBindings(target, await applyAllOnce(client, RoleBinding, inNamespaces, managedBy), new Set(namespaces));
   return namespaces;
 }
 
 async function dropRoles(target: Target): Promise<void> {
-  await dropBindings(target, new Set());
+  await dropBindings(target, await applyAllOnce(target.client, RoleBinding, [], managedBy));
   for (const kind of [ClusterRoleBinding, ClusterRole]) {
     for await (const present of target.client.list(kind, { labelSelector: managedBy })) {
       await target.client.delete(kind, { name: present.metadata.name! });
@@ -85,9 +84,11 @@ function subjectsOf(role: RoleName, spec: DeepReadonly<Authorization['spec']>, c
 }
 
 /** Takes our bindings out of namespaces that are not, or no longer, those of users. */
-async function dropBindings({ client }: Target, kept: ReadonlySet<string>): Promise<void> {
-  const found: KubeObject[] = [];
-  for await (const present of client.list(RoleBinding, { labelSelector: managedBy })) found.push(present as KubeObject);
+async function dropBindings(
+  { client }: Target,
+  found: readonly DeepReadonly<KubeObject>[],
+  kept: ReadonlySet<string> = new Set(),
+): Promise<void> {
   for (const { metadata } of found) {
     if (!kept.has(metadata.namespace!))
       await client.delete(RoleBinding, { namespace: metadata.namespace, name: metadata.name! });

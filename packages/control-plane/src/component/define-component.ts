@@ -30,7 +30,14 @@ import { names, operations } from '../names.ts';
 import type { Reason } from '../reasons.ts';
 import { ComponentError, ContractViolation } from './component-error.ts';
 import type { ComponentCondition, ReadonlyComponent } from './component-resource.ts';
-import { type componentKinds, type ComponentType, finalizer, kindOf, originalFinalizer } from './component-type.ts';
+import {
+  type componentKinds,
+  type ComponentType,
+  dependencyFinalizer,
+  finalizer,
+  kindOf,
+  originalFinalizer,
+} from './component-type.ts';
 import { healthyType } from './conditions.ts';
 import { createdFromOrNone } from './created-from-generation.ts';
 import {
@@ -266,7 +273,12 @@ async function applyComponent<T extends ComponentType>({
     const closed = closedDependencies(type, dependsOn, author.dependencies);
     if (closed) return closed;
     // Ensure dependency finalizers on all resources of components depended on.
-    for (const dependency of dependsOn) await ensureDependencyFinalizer(context.client, type, dependency, key);
+    for (const dependency of dependsOn) {
+      // Nobody but us takes it off again.
+      const fetched = author.dependencies[dependency] as ReadonlyComponent | undefined;
+      if (!fetched || !hasFinalizer(fetched, dependencyFinalizer(type)))
+        await ensureDependencyFinalizer(context.client, type, dependency, key);
+    }
   }
   // Perform actual component logic.
   const outcome = (await definition.apply(author)) ?? {};

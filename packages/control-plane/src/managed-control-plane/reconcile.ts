@@ -62,7 +62,7 @@ export async function reconcileManagedControlPlane(
   if (forced) await patchAnnotation(client, ManagedControlPlane, mcp, names.operationAnnotation, '', 'delete');
 
   // 3. Fetch the namespace, whose labels name project and workspace, and the InternalConfiguration of the same name.
-  const namespace = await client.get(Namespace, { name: key.namespace! });
+  const namespace = await context.cache.get(Namespace, { name: key.namespace! });
   const internalConfiguration = await adoptInternalConfiguration(context, mcp, key);
   const createdFrom: CreatedFrom = {
     managedControlPlane: mcp.metadata.generation ?? 0,
@@ -72,7 +72,7 @@ export async function reconcileManagedControlPlane(
   // 4. Create, update or delete the components.
   const findings: Findings = {};
   try {
-    const { existing, ignored } = await existingComponents(context, key, options.active);
+    const { existing, ignored } = await existingComponents(context, mcp, key, options.active);
     if (isTerminating(mcp)) {
       await deleteComponents(context, mcp, existing, { ignored, createdFrom, forced, findings });
     } else {
@@ -110,11 +110,11 @@ export async function reconcileManagedControlPlane(
 }
 
 async function adoptInternalConfiguration(
-  { client }: ReconcileContext,
+  { client, cache }: ReconcileContext,
   mcp: Mcp,
   key: ObjectKey,
-): Promise<InternalConfiguration | undefined> {
-  const found = await client.get(InternalConfiguration, key);
+): Promise<DeepReadonly<InternalConfiguration> | undefined> {
+  const found = await cache.get(InternalConfiguration, key);
   if (found === undefined || isTerminating(mcp) || isOwnedBy(found, mcp)) return found;
   const others = found.metadata.ownerReferences ?? [];
   const body = {
@@ -126,14 +126,21 @@ async function adoptInternalConfiguration(
   return await client.patch(InternalConfiguration, key, { type: 'merge', body });
 }
 
+/**
+ * What is cached is enough to see whether something is to be done: whoever writes looks again, and a change wakes us. That there is none has to be seen
+ * on the server: the cache may not have heard of one yet, and in a deletion it would be left behind.
+ */
 async function existingComponents(
-  { client }: ReconcileContext,
+  { client, cache }: ReconcileContext,
+  mcp: Mcp,
   key: ObjectKey,
   active: readonly ComponentType[],
 ): Promise<{ existing: Existing; ignored: ReadonlySet<ComponentType> }> {
   const existing = new Map<ComponentType, ReadonlyComponent>();
   const ignored = new Set<ComponentType>();
-  const found = await Promise.all(active.map(async (type) => [type, await client.get(kindOf(type), key)] as const));
+  const read = async (type: ComponentType): Promise<DeepReadonly<KubeObject> | undefined> =>
+    (isTerminating(mcp) ? undefined : await cache.get(kindOf(type), key)) ?? (await client.get(kindOf(type), key));
+  const found = await Promise.all(active.map(async (type) => [type, await read(type)] as const));
   for (const [type, component] of found) {
     if (component === undefined) continue;
     if (isIgnoredByOthers(component)) ignored.add(type);

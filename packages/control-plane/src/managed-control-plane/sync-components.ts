@@ -1,4 +1,12 @@
-import { type Client, isNotFound, isTerminating, jsonEqual, type KubeObject, type ObjectKey } from '@slipway/kube';
+import {
+  type Client,
+  isNotFound,
+  isTerminating,
+  jsonEqual,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from '@slipway/kube';
 
 import type { ReadonlyComponent } from '../component/component-resource.ts';
 import { type ComponentType, kindOf } from '../component/component-type.ts';
@@ -8,7 +16,7 @@ import {
   generateCreatedFromGenerationPatch,
 } from '../component/created-from-generation.ts';
 import type { Desired } from './desired-components.ts';
-import { disabledAnnotations, isDisabledByUs } from './ignored-components.ts';
+import { disabledAnnotations, isDisabledByUs, isIgnoredByOthers } from './ignored-components.ts';
 
 export type Existing = ReadonlyMap<ComponentType, ReadonlyComponent>;
 
@@ -33,7 +41,7 @@ export async function syncComponents(input: SyncInput): Promise<unknown[]> {
     try {
       const wanted = input.desired.get(type);
       const present = input.existing.get(type);
-      if (wanted !== undefined) await ensureComponent(input.client, type, present, wanted);
+      if (wanted !== undefined) await ensureComponent(input, type, present, wanted);
       else if (present !== undefined) await dropComponent(input, type, present);
     } catch (error) {
       failures.push(error);
@@ -46,27 +54,22 @@ export async function syncComponents(input: SyncInput): Promise<unknown[]> {
 const ownPrefix = 'openmcp.cloud';
 
 async function ensureComponent(
-  client: Client,
+  { client, key }: SyncInput,
   type: ComponentType,
-  present: ReadonlyComponent | undefined,
+  seen: ReadonlyComponent | undefined,
   wanted: KubeObject,
 ): Promise<void> {
-  if (present === undefined) {
+  if (seen === undefined) {
     await client.create(wanted);
     return;
   }
-  const metadata = {
-    labels: merged(present.metadata.labels, wanted.metadata.labels),
-    annotations: merged(present.metadata.annotations, wanted.metadata.annotations),
-    ownerReferences: wanted.metadata.ownerReferences,
-  };
+  if (changed(seen, wanted) === undefined) return;
+  // What was seen may be old. One that has gone is made when we hear of it, and one somebody has ignored by now is not ours.
+  const present = (await client.get(kindOf(type), key)) as ReadonlyComponent | undefined;
+  if (present === undefined || isIgnoredByOthers(present)) return;
+  const metadata = changed(present, wanted);
+  if (metadata === undefined) return;
   const spec = wanted['spec'];
-  const same =
-    jsonEqual(metadata.labels, present.metadata.labels ?? {}) &&
-    jsonEqual(metadata.annotations, present.metadata.annotations ?? {}) &&
-    jsonEqual(metadata.ownerReferences, present.metadata.ownerReferences ?? []) &&
-    jsonEqual(spec, present.spec);
-  if (same) return;
   const { uid, resourceVersion, finalizers, name, namespace } = present.metadata;
   const { apiVersion, kind } = kindOf(type);
   await client.update({
@@ -82,6 +85,21 @@ async function ensureComponent(
     },
     spec,
   });
+}
+
+/** The metadata it should have, where that or the spec differs from what it has. */
+function changed(present: ReadonlyComponent, wanted: KubeObject): Partial<ObjectMeta> | undefined {
+  const metadata = {
+    labels: merged(present.metadata.labels, wanted.metadata.labels),
+    annotations: merged(present.metadata.annotations, wanted.metadata.annotations),
+    ownerReferences: wanted.metadata.ownerReferences,
+  };
+  const same =
+    jsonEqual(metadata.labels, present.metadata.labels ?? {}) &&
+    jsonEqual(metadata.annotations, present.metadata.annotations ?? {}) &&
+    jsonEqual(metadata.ownerReferences, present.metadata.ownerReferences ?? []) &&
+    jsonEqual(wanted['spec'], present.spec);
+  return same ? undefined : metadata;
 }
 
 function merged(
