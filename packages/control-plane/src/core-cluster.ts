@@ -1,9 +1,7 @@
-import type { ComponentContext } from './component/define-component.ts';
 import type { ComponentClient } from './component/guarded-client.ts';
-import type { ComponentType } from './component/component-type.ts';
 
-/** A cluster on which components hand work over to somebody else. */
-export type CoreCluster = (context: ComponentContext<ComponentType>) => Promise<ComponentClient>;
+/** A cluster on which components hand work over to somebody else, seen from the onboarding cluster. */
+export type CoreCluster = (onboarding: { readonly client: ComponentClient }) => Promise<ComponentClient>;
 
 /** The onboarding cluster, where no other is configured. */
 export const onboardingCluster: CoreCluster = async ({ client }) => client;

@@ -26,7 +26,7 @@ export const onboardingPermissions: readonly PolicyRule[] = [
   ours(['managedcontrolplanes/status'], 'patch'),
   // A server may ask for it from whoever makes an owner reference that blocks deletion.
   ours(['managedcontrolplanes/finalizers'], 'update'),
-  ours(['internalconfigurations'], 'get', 'list', 'watch', 'patch'),
+  ours(['internalconfigurations'], 'list', 'watch', 'patch'),
   ours(components, 'get', 'list', 'watch', 'create', 'update', 'patch', 'delete'),
   ours(statusOf(components), 'patch'),
   ours(finalizersOf(['apiservers']), 'update'),
@@ -34,7 +34,7 @@ export const onboardingPermissions: readonly PolicyRule[] = [
   ours(['clusteradmins/status'], 'patch'),
   ours(['managedcomponents'], 'list', 'watch', 'create', 'delete'),
   ours(['managedcomponents/status'], 'patch'),
-  external(LandscaperV2, 'get', 'create', 'patch', 'delete'),
+  external(LandscaperV2, 'get', 'list', 'create', 'patch', 'delete'),
   core('namespaces', 'get', 'list', 'watch'),
   core('secrets', 'get', 'create', 'patch', 'delete'),
 ];
@@ -57,7 +57,7 @@ export const landscaperPermissions: readonly PolicyRule[] = [deployments, core('
 
 /** On the cluster with ControlPlanes. */
 export const orchestratorPermissions: readonly PolicyRule[] = [
-  external(ControlPlane, 'get', 'create', 'patch', 'delete'),
+  external(ControlPlane, 'get', 'list', 'create', 'patch', 'delete'),
   external(ReleaseChannel, 'list'),
 ];
 

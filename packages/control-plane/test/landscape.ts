@@ -12,7 +12,7 @@ import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
 import { canary, serverUrl, targetSecret, warmTokens } from '../src/testing/index.ts';
-import { serveControlPlanes, serveLandscapers, serveSecondLandscapers } from './real-subjects.ts';
+import { serveControlPlanes, serveLandscapers, serveSecondLandscapers, type Trouble } from './real-subjects.ts';
 
 export const key = { namespace: 'team', name: 'demo' };
 export const team: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: key.namespace } };
@@ -88,6 +88,8 @@ export class Landscape implements AsyncDisposable {
   readonly target: Client;
   /** Whether the operator gets through to the control plane. */
   reachable = true;
+  /** Whether those who serve Landscapers and ControlPlanes have trouble with them. */
+  trouble = false;
   /** What the operator's way to the control plane leads through. */
   throughTarget: (transport: Transport) => Transport = (transport) => transport;
   /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
@@ -102,7 +104,8 @@ export class Landscape implements AsyncDisposable {
       if (!target) await cluster.install(OpenIDConnect);
       const landscape = new Landscape(cluster, target);
       await warmTokens({ ...cluster, client: landscape.target });
-      await cluster.run([serveLandscapers(), serveSecondLandscapers(), serveControlPlanes()]);
+      const trouble: Trouble = () => landscape.trouble;
+      await cluster.run([serveLandscapers(trouble), serveSecondLandscapers(trouble), serveControlPlanes(trouble)]);
       return landscape;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();

@@ -126,7 +126,7 @@ function broken(connect: ConnectTarget): CoreCluster {
 }
 
 /** Adds the other side: a controller that says that all is well with what it is handed. */
-function served(subject: ContractSubject, serve: () => Controller): ContractSubject {
+function served(subject: ContractSubject, serve: (trouble?: Trouble) => Controller): ContractSubject {
   return {
     ...subject,
     async prepare(cluster, key) {
@@ -136,39 +136,44 @@ function served(subject: ContractSubject, serve: () => Controller): ContractSubj
   };
 }
 
-export function serveLandscapers(): Controller {
+/** Whether the other side has trouble with what it was handed. It hears of that when the object changes. */
+export type Trouble = () => boolean;
+const none: Trouble = () => false;
+
+export function serveLandscapers(trouble = none): Controller {
   return controller({
     name: 'laas',
     for: LandscaperDeployment,
     async reconcile({ client }, key) {
       const found = await client.get(LandscaperDeployment, key);
       if (!found) return;
-      const status = { phase: 'Succeeded', observedGeneration: found.metadata.generation };
+      const status = { phase: trouble() ? 'Failed' : 'Succeeded', observedGeneration: found.metadata.generation };
       await client.patch(LandscaperDeployment, key, { type: 'merge', body: { status } }, { subresource: 'status' });
     },
   });
 }
 
-export function serveSecondLandscapers(): Controller {
+export function serveSecondLandscapers(trouble = none): Controller {
   return controller({
     name: 'second-laas',
     for: LandscaperV2,
     async reconcile({ client }, key) {
       const found = await client.get(LandscaperV2, key);
       if (!found) return;
-      const status = { phase: 'Ready', observedGeneration: found.metadata.generation };
+      const status = { phase: trouble() ? 'Failed' : 'Ready', observedGeneration: found.metadata.generation };
       await client.patch(LandscaperV2, key, { type: 'merge', body: { status } }, { subresource: 'status' });
     },
   });
 }
 
-export function serveControlPlanes(): Controller {
+export function serveControlPlanes(trouble = none): Controller {
   return controller({
     name: 'co',
     for: ControlPlane,
     async reconcile({ client }, key) {
       if (!(await client.get(ControlPlane, key))) return;
-      const status = { conditions: [{ type: 'Ready', status: 'True' }], componentsEnabled: 1, componentsHealthy: 1 };
+      const conditions = [{ type: 'Ready', status: trouble() ? 'False' : 'True' }];
+      const status = { conditions, componentsEnabled: 1, componentsHealthy: 1 };
       await client.patch(ControlPlane, key, { type: 'merge', body: { status } }, { subresource: 'status' });
     },
   });

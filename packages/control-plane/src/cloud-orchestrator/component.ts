@@ -1,8 +1,9 @@
 import { type ComponentDefinition, readyAsFound } from '../component/define-component.ts';
 import type { CoreCluster } from '../core-cluster.ts';
+import { handedOver } from '../handed-over.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import type { Catalogue } from './catalogue.ts';
-import { applyControlPlane, removeControlPlane } from './hand-off.ts';
+import { applyControlPlane, ControlPlane, removeControlPlane } from './hand-off.ts';
 import { installParts, uninstallParts } from './native.ts';
 
 export interface CloudOrchestratorOptions {
@@ -19,6 +20,7 @@ export function cloudOrchestratorComponent({
   return {
     type: 'CloudOrchestrator',
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
+    sources: 'core' in work ? [handedOver(ControlPlane, work.core)] : [],
     apply: async (context) =>
       'core' in work
         ? await applyControlPlane(context, work.core)
@@ -26,7 +28,7 @@ export function cloudOrchestratorComponent({
     isReady: readyAsFound,
     remove: async (context) =>
       'core' in work
-        ? await removeControlPlane(context, await work.core(context as never))
+        ? await removeControlPlane(context, await work.core(context))
         : await uninstallParts(context, connect),
   };
 }

@@ -35,7 +35,7 @@ export async function applyControlPlane(
   onCore: CoreCluster,
 ): Promise<ComponentOutcome<'CloudOrchestrator'>> {
   const wanted = await desiredControlPlane(context);
-  const { object } = await applyOnce(await onCore(context as never), ControlPlane, wanted);
+  const { object } = await applyOnce(await onCore(context), ControlPlane, wanted);
   const { status: found } = object as ControlPlane;
   const { componentsEnabled = 0, componentsHealthy = 0, conditions: reported = [] } = found ?? {};
   const conditions = reported.map(complete);

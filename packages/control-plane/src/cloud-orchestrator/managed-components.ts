@@ -81,7 +81,7 @@ async function ensure(
 
 /** What all channels have together; undefined where nobody knows channels. */
 async function fromChannels(context: ReconcileContext, core: CoreCluster): Promise<Available | undefined> {
-  const client = await core({ client: context.client } as never);
+  const client = await core(context);
   const available = new Map<string, Set<string>>();
   try {
     for await (const { status } of client.list(ReleaseChannel)) {

@@ -1,9 +1,11 @@
 import type { ComponentDefinition } from '../component/define-component.ts';
 import { readyAsFound } from '../component/define-component.ts';
 import { type CoreCluster, onboardingCluster } from '../core-cluster.ts';
+import { handedOver } from '../handed-over.ts';
 import { names } from '../names.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { applyDeployment, removeDeployment } from './deployment.ts';
+import { LandscaperDeployment, LandscaperV2 } from './kinds.ts';
 import { applyLandscaperV2, removeLandscaperV2 } from './second-architecture.ts';
 
 export interface LandscaperOptions {
@@ -23,6 +25,7 @@ export function landscaperComponent({
   return {
     type: 'Landscaper',
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
+    sources: [handedOver(LandscaperDeployment, core), handedOver(LandscaperV2, onboardingCluster)],
     apply: async (context) =>
       context.component.metadata.labels?.[names.architectureLabel] === 'v2'
         ? await applyLandscaperV2(context, version)
@@ -31,6 +34,6 @@ export function landscaperComponent({
     remove: async (context) =>
       context.component.metadata.labels?.[names.architectureLabel] === 'v2'
         ? await removeLandscaperV2(context)
-        : await removeDeployment(context, await core(context as never)),
+        : await removeDeployment(context, await core(context)),
   };
 }

@@ -25,7 +25,7 @@ export async function applyDeployment(
   const kubeconfig = await adminKubeconfigOf(context);
   // What cannot be used here is of no use there either.
   await connect(kubeconfig);
-  const core = await onCore(context as never);
+  const core = await onCore(context);
   const where = await findDeployment(context, core);
   const labels = backReferences(context.key);
   await ensureNamespace(core, where.namespace!, labels);

@@ -68,7 +68,7 @@ export function clusterRequestProvider({
   return {
     name: 'cluster-request',
     async ensure(context) {
-      const client = await platform(context as never);
+      const client = await platform(context);
       const key = platformKey(context);
       await applyOnce(client, Namespace, {
         apiVersion: 'v1',
@@ -109,7 +109,7 @@ export function clusterRequestProvider({
       return { ready: true, bootstrapKubeconfig: given.kubeconfig, access: given, conditions: steps.map(succeeded) };
     },
     async remove(context) {
-      const client = await platform(context as never);
+      const client = await platform(context);
       const key = platformKey(context);
       for (const [kind, type, reason] of [
         [AccessRequest, 'AccessRequestDeleted', 'AccessRequestNotDeleted'],

@@ -29,7 +29,7 @@ export function gardenerProvider({
   return {
     name: 'gardener',
     async ensure(context) {
-      const client = await garden(context as never);
+      const client = await garden(context);
       const present = await findShoot(context, client, config);
       const wanted = desiredShoot(context.component, present, config);
       const shoot = await writeShoot(client, present, wanted);
@@ -42,7 +42,7 @@ export function gardenerProvider({
       return { ready: true, bootstrapKubeconfig, status, ...addresses(shoot) };
     },
     async remove(context) {
-      const client = await garden(context as never);
+      const client = await garden(context);
       const present = await findShoot(context, client, config);
       if (present === undefined) return undefined;
       if (present.metadata.annotations?.[confirmation] !== 'true') {

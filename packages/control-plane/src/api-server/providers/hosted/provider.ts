@@ -36,7 +36,7 @@ const soonMs = seconds(1);
 export function hostedProvider(options: HostedOptions): ApiServerProvider {
   const { settings, host = onboardingCluster } = options;
   const place = async (context: ComponentContext<'APIServer'>): Promise<Place> =>
-    placeOf(context.component, { client: await host(context as never), settings, nowMs: context.clock.now() });
+    placeOf(context.component, { client: await host(context), settings, nowMs: context.clock.now() });
   return {
     name: 'hosted',
     // It writes identity providers to the control plane, which we have to tell the API server about.
