@@ -45,6 +45,7 @@ const checks: Readonly<Partial<Record<keyof OperatorDescription, Check>>> = {
   kinds: listOf(kind),
   permissions: listOf(having('verbs')),
   permissionVariants: optional(listOf(having('name', 'permissions'))),
+  permissionsUnder: optional(listOf(having('flag', 'value', 'permissions'))),
   webhooks: optional(listOf(having('type', 'path'))),
   policies: optional(listOf(having('apiVersion', 'kind', 'metadata'))),
   flags: optional(listOf(having('name', 'description', 'type'))),

@@ -60,6 +60,7 @@ export function installObjects(operators: readonly OperatorDescription[], option
       name,
       namespace,
       labelsOf: (operator) => labelsOf(operator, version),
+      configOf: (operator) => settingsOf(operator).config,
       asksForToken: (operator) => settingsOf(operator).config['metrics-require-token'] === 'true',
     }),
     ...operators.flatMap((operator) => workloadObjects(operator, options)),

@@ -35,6 +35,18 @@ export function managerRules(operator: OperatorDescription): { namespace: Policy
   };
 }
 
+/** What an operator needs under settings, which are named with its name before the flag's. */
+export function rulesUnder(
+  { name, permissions, permissionsUnder = [] }: OperatorDescription,
+  config: Readonly<Record<string, string>>,
+): PolicyRule[] {
+  const applies = permissionsUnder.filter(
+    ({ flag, value, unless }) =>
+      config[`${name}-${flag}`] === value && (unless === undefined || !config[`${name}-${unless}`]),
+  );
+  return [...permissions, ...applies.flatMap((each) => each.permissions)];
+}
+
 /** Whether rules allow a verb on a kind. */
 export function allows(rules: readonly PolicyRule[], verb: string, kind: Kind): boolean {
   const has = (values: readonly string[] = [], wanted: string) => values.includes('*') || values.includes(wanted);
@@ -51,6 +63,8 @@ export interface RbacOptions {
   readonly namespace?: string;
   /** Whether the metrics of an operator ask for a token: its manager then asks the API server whose it is. Default: no. */
   readonly asksForToken?: (operator: OperatorDescription) => boolean;
+  /** The settings of an operator, by names with its own before the flag's. Default: none. */
+  readonly configOf?: (operator: OperatorDescription) => Readonly<Record<string, string>>;
   /** On the objects of an operator. Default: `app.kubernetes.io/name: slipway`. */
   readonly labelsOf?: (operator: OperatorDescription) => Readonly<Record<string, string>>;
 }
@@ -60,7 +74,7 @@ const rbac = 'rbac.authorization.k8s.io';
 /** The exact permissions of the chosen operators: for each a ServiceAccount of its own, its roles and their bindings. */
 export function rbacObjects(operators: readonly OperatorDescription[], options: RbacOptions = {}): KubeObject[] {
   const { labelsOf = () => ({ 'app.kubernetes.io/name': 'slipway' }) } = options;
-  const { name = 'slipway', namespace = 'slipway-system', asksForToken = () => false } = options;
+  const { name = 'slipway', namespace = 'slipway-system', asksForToken = () => false, configOf = () => ({}) } = options;
   return operators.flatMap((operator) => {
     const account = `${name}-${operator.name}`;
     const role = (kind: 'Role' | 'ClusterRole', called: string, rules: readonly PolicyRule[]): KubeObject[] => {
@@ -92,7 +106,7 @@ export function rbacObjects(operators: readonly OperatorDescription[], options: 
         ...manager.cluster,
         ...(asksForToken(operator) ? metricsAccessRules : []),
       ]),
-      ...role('ClusterRole', account, operator.permissions),
+      ...role('ClusterRole', account, rulesUnder(operator, configOf(operator))),
     ];
   });
 }

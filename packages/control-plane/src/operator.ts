@@ -164,6 +164,7 @@ export const controlPlaneOperator: OperatorDescription = {
   ],
   // Where no other clusters are named, those of the Landscaper service and of ControlPlanes are the onboarding cluster.
   permissions: oneClusterPermissions,
+  permissionsUnder: [{ flag: providerFlag, value: 'hosted', unless: hostFlag, permissions: hostPermissions }],
   permissionVariants: [
     {
       name: 'cluster',

@@ -20,6 +20,8 @@ export interface OperatorDescription {
   readonly permissions: readonly PolicyRule[];
   /** Other sets of permissions it can work with; `slipway rbac` has a flag for each. Default: none. */
   readonly permissionVariants?: readonly PermissionVariant[];
+  /** What it needs besides under certain settings. Chart and `slipway install` give it with the setting. Default: nothing. */
+  readonly permissionsUnder?: readonly ConditionalPermissions[];
   /** Admission and conversion webhooks. The manager serves and registers them wherever the operator runs. Default: none. */
   readonly webhooks?: readonly WebhookDefinition[];
   /** ValidatingAdmissionPolicies and their bindings, applied together with its CRDs. Default: none. */
@@ -65,6 +67,15 @@ export interface PermissionVariant {
   readonly value?: string;
   /** The rules. `value` is as typed, empty when it takes none. */
   permissions(value: string): readonly PolicyRule[] | Promise<readonly PolicyRule[]>;
+}
+
+/** Permissions an operator needs while one of its flags has a certain value. */
+export interface ConditionalPermissions {
+  readonly flag: string;
+  readonly value: string;
+  /** A flag with which it needs them elsewhere, whatever its value. */
+  readonly unless?: string;
+  readonly permissions: readonly PolicyRule[];
 }
 
 /** Values of an operator's flags by name, as text. */
