@@ -1,4 +1,5 @@
 import type { Kind, ObjectKey } from '@slipway/kube';
+import { onReference, skipped } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
@@ -9,35 +10,44 @@ import { key, Landscape, mcp } from './landscape.ts';
 
 const second = { labels: { [`landscaper.${names.architectureLabel}`]: 'v2' } };
 
-test.each<[Kind, ObjectKey, string, object]>([
+const cases: [Kind, ObjectKey, string, object][] = [
   [ControlPlane, { name: 'team--demo' }, 'CloudOrchestratorHealthy', {}],
   [LandscaperDeployment, key, 'LandscaperHealthy', {}],
   [LandscaperV2, key, 'LandscaperHealthy', second],
-])('a $kind that breaks after it was ready shows on the ManagedControlPlane', async (kind, handed, type, metadata) => {
-  await using landscape = await Landscape.open();
-  const { cluster } = landscape;
-  const object = mcp();
-  await cluster.client.create({ ...object, metadata: { ...object.metadata, ...metadata } });
-  await landscape.run();
-  await landscape.ready();
+];
+const oneOnly = skipped(
+  onReference,
+  'on the real API server: all but the first of what is handed over, half a minute each',
+);
 
-  const happens = async (trouble: boolean): Promise<void> => {
-    landscape.trouble = trouble;
-    const body = { metadata: { annotations: { 'example.com/trouble': String(trouble) } } };
-    await cluster.client.patch(kind, handed, { type: 'merge', body });
-  };
-  const health = async (): Promise<string | undefined> => {
-    const { status } = (await cluster.client.get(ManagedControlPlane, key))!;
-    return status?.conditions?.find((condition) => condition.type === type)?.status;
-  };
-  await happens(true);
-  await cluster.eventually('it shows', async () => (await health()) === 'False');
-  await happens(false);
-  await cluster.eventually('its end shows too', async () => (await health()) === 'True');
-  await landscape.ready();
-});
+test.each(oneOnly ? cases.slice(0, 1) : cases)(
+  'a $kind that breaks after it was ready shows on the ManagedControlPlane',
+  async (kind, handed, type, metadata) => {
+    await using landscape = await Landscape.open();
+    const { cluster } = landscape;
+    const object = mcp();
+    await cluster.client.create({ ...object, metadata: { ...object.metadata, ...metadata } });
+    await landscape.run();
+    await landscape.ready();
 
-test('a ControlPlane somebody deletes is made again', async () => {
+    const happens = async (trouble: boolean): Promise<void> => {
+      landscape.trouble = trouble;
+      const body = { metadata: { annotations: { 'example.com/trouble': String(trouble) } } };
+      await cluster.client.patch(kind, handed, { type: 'merge', body });
+    };
+    const health = async (): Promise<string | undefined> => {
+      const { status } = (await cluster.client.get(ManagedControlPlane, key))!;
+      return status?.conditions?.find((condition) => condition.type === type)?.status;
+    };
+    await happens(true);
+    await cluster.eventually('it shows', async () => (await health()) === 'False');
+    await happens(false);
+    await cluster.eventually('its end shows too', async () => (await health()) === 'True');
+    await landscape.ready();
+  },
+);
+
+test.skipIf(oneOnly)('a ControlPlane somebody deletes is made again', async () => {
   await using landscape = await Landscape.open();
   const { cluster } = landscape;
   await cluster.client.create(mcp());
@@ -45,7 +55,7 @@ test('a ControlPlane somebody deletes is made again', async () => {
   await landscape.ready();
   const { uid } = (await cluster.client.get(ControlPlane, { name: 'team--demo' }))!.metadata;
   // Two looks: the first sees it, the second that it is gone.
-  await cluster.advance(cluster.embedded ? 40_000 : 31_000);
+  await cluster.advance(40_000);
   await cluster.client.delete(ControlPlane, { name: 'team--demo' });
   const again = await cluster.eventually('another is there', async () => {
     return await cluster.client.get(ControlPlane, { name: 'team--demo' });
