@@ -1,4 +1,5 @@
 import {
+  type CallOptions,
   type Client,
   type Clock,
   type DeepReadonly,
@@ -44,8 +45,16 @@ export interface EventSinkOptions {
   burstPerObject?: number;
 }
 
+/** Who records, and until when. */
+interface Reporter {
+  readonly controller: string;
+  /** Asked at the moment of sending. */
+  readonly beforeWrite: (() => void) | undefined;
+}
+
 interface Series {
   event: Event;
+  readonly reporter: Reporter;
   count: number;
   lastSeen: number;
   /** Repetitions the server has not been told of. */
@@ -75,12 +84,16 @@ export class EventSink {
     this.#options = { instance: 'slipway', flushMs: 5000, seriesMs: 360_000, burstPerObject: 25, ...options };
   }
 
-  /** A recorder that reports as `controller`. */
-  recorder(controller: string): EventRecorder {
+  /**
+   * A recorder that reports as `controller`. `beforeWrite` throws when nothing may be written: a leader that slept does not tell
+   * what it did before somebody else took over, either.
+   */
+  recorder(controller: string, beforeWrite?: () => void): EventRecorder {
+    const reporter: Reporter = { controller, beforeWrite };
     const record =
       (type: 'Normal' | 'Warning'): EventRecorder['normal'] =>
       (object, reason, note, options = {}) =>
-        this.#record(controller, type, object, reason, note, options);
+        this.#record(reporter, type, object, reason, note, options);
     return { normal: record('Normal'), warning: record('Warning') };
   }
 
@@ -112,7 +125,7 @@ export class EventSink {
   }
 
   #record(
-    controller: string,
+    reporter: Reporter,
     type: 'Normal' | 'Warning',
     object: DeepReadonly<KubeObject>,
     reason: string,
@@ -121,6 +134,7 @@ export class EventSink {
   ): void {
     if (this.#closed) return;
     const { clock } = this.#options;
+    const { controller } = reporter;
     const regarding = referenceTo(object);
     const related = options.related ? referenceTo(options.related) : undefined;
     const action = options.action ?? 'Reconcile';
@@ -155,10 +169,10 @@ export class EventSink {
       reportingController: controller,
       reportingInstance: clip(this.#options.instance, 128),
     };
-    const series: Series = { event, count: 1, lastSeen: now, dirty: false, created: false };
+    const series: Series = { event, reporter, count: 1, lastSeen: now, dirty: false, created: false };
     this.#series.set(key, series);
     this.#enqueue(series, async () => {
-      await this.#options.client.create(event);
+      await this.#options.client.create(event, sending(series));
       series.created = true;
     });
     this.#armTimer();
@@ -171,12 +185,12 @@ export class EventSink {
     const { name = '', namespace } = series.event.metadata;
     this.#enqueue(series, async () => {
       if (!series.created) {
-        await client.create({ ...series.event, ...body });
+        await client.create({ ...series.event, ...body }, sending(series));
         series.created = true;
         return;
       }
       try {
-        await client.patch(Event, { namespace, name }, { type: 'merge', body });
+        await client.patch(Event, { namespace, name }, { type: 'merge', body }, sending(series));
       } catch (error) {
         if (!isNotFound(error)) throw error;
         // Events expire after an hour or so; the series goes on under a new one.
@@ -184,7 +198,7 @@ export class EventSink {
           ...series.event,
           metadata: { ...series.event.metadata, name: this.#nameFor(series.event.regarding?.name ?? 'unnamed') },
         };
-        await client.create({ ...series.event, ...body });
+        await client.create({ ...series.event, ...body }, sending(series));
       }
     });
   }
@@ -228,6 +242,10 @@ export class EventSink {
       void this.flush();
     });
   }
+}
+
+function sending({ reporter: { beforeWrite } }: Series): CallOptions {
+  return beforeWrite ? { beforeSend: beforeWrite } : {};
 }
 
 function referenceTo(object: DeepReadonly<KubeObject>): Reference {

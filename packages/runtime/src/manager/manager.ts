@@ -195,14 +195,11 @@ class RunningManager implements Manager {
       metrics: this.#metrics,
       tracer: this.#tracer,
     };
-    this.#controllers = (this.#options.controllers ?? []).map(
-      (controller) =>
-        new RunningController(controller, {
-          ...environment,
-          events: this.#events!.recorder(controller.name),
-          beforeWrite: controller.needsLeader ? () => this.#assertLeading(controller) : undefined,
-        }),
-    );
+    this.#controllers = (this.#options.controllers ?? []).map((controller) => {
+      const beforeWrite = controller.needsLeader ? () => this.#assertLeading(controller) : undefined;
+      const events = this.#events!.recorder(controller.name, beforeWrite);
+      return new RunningController(controller, { ...environment, events, beforeWrite });
+    });
     for (const controller of this.#controllers) controller.declare();
     this.#elector = this.#makeElector();
     for (const { controller } of this.#controllers) {

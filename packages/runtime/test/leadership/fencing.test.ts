@@ -1,5 +1,5 @@
 import { startCluster } from '@slipway/apiserver';
-import { ConfigMap, createClient, Lease, sleep } from '@slipway/kube';
+import { ConfigMap, createClient, Event, Lease, sleep } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -72,6 +72,27 @@ describe('a process that lost its lease without noticing', () => {
     const stopping = next.manager.stop();
     await world.advance(40_000);
     await stopping;
+  });
+
+  test('writes no event either: neither a new one nor how often an old one came again', async () => {
+    await using scene = await stage();
+    const { world, start, client } = scene;
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
+    let told = 0;
+    const sleeper = await start('sleeper', async ({ clock, events }) => {
+      events.normal(object, 'Before', 'it fell asleep');
+      events.normal(object, 'Before', 'it fell asleep');
+      told += 1;
+      (clock as ProcessClock).compute(12_000);
+      events.normal(object, 'After', 'it woke');
+      told += 1;
+    });
+    await world.runUntil(() => told > 1);
+    await world.advance(30_000);
+    expect(await sleeper.ended).toBeInstanceOf(LeadershipLostError);
+    const written = await Array.fromAsync(client.list(Event, { namespace: 'default' }));
+    expect(written.map(({ reason, series }) => [reason, series?.count])).toEqual([]);
+    expect(sleeper.log.entries.map(({ fields }) => fields['error'])).toContainEqual(expect.any(LeadershipLostError));
   });
 
   test('writes nothing after it has computed for longer than the renew deadline, though nobody took over yet', async () => {
