@@ -6,6 +6,8 @@ export class Registry {
   readonly #byKind = new Map<string, Resource>();
   readonly #listeners = new Set<() => void>();
   #generation = 0;
+  /** Made when first asked for after a change: every write asks it once for each webhook. */
+  #byStorage: Map<string, Resource[]> | undefined;
 
   constructor(resources: Iterable<Resource> = []) {
     for (const resource of resources) this.#add(resource);
@@ -31,8 +33,9 @@ export class Registry {
   }
 
   /** All versions that share one storage. */
-  byStorage(storageId: string): Resource[] {
-    return this.resources().filter((resource) => resource.storageId === storageId);
+  byStorage(storageId: string): readonly Resource[] {
+    this.#byStorage ??= Map.groupBy(this.#byPath.values(), (resource) => resource.storageId);
+    return this.#byStorage.get(storageId) ?? [];
   }
 
   hasGroup(group: string): boolean {
@@ -74,10 +77,12 @@ export class Registry {
       this.#byKind.delete(`${resource.group}/${resource.version}/${resource.kind}`);
       removed = true;
     }
+    this.#byStorage = undefined;
     return removed;
   }
 
   #add(resource: Resource): void {
+    this.#byStorage = undefined;
     this.#byPath.set(`${resource.group}/${resource.version}/${resource.plural}`, resource);
     const kind = `${resource.group}/${resource.version}/${resource.kind}`;
     // Of several resources of one kind (Eviction, Binding) the first, which is the main one, wins.

@@ -66,23 +66,14 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
     }
   }
 
-  /** The webhooks that want to hear of a request, as the object is now. */
-  function wanted(storageId: string, context: AdmissionContext): Call[] {
-    if (isExempt(context)) {
-      return [];
-    }
-    const calls: Call[] = [];
-    for (const webhook of configured(storageId)) {
-      const as = matchedResource(webhook.rules ?? [], webhook.matchPolicy ?? 'Equivalent', context, registry);
-      const isSelected =
-        as &&
-        namespaceSelected(webhook.namespaceSelector, context, objects) &&
-        objectSelected(webhook.objectSelector, context);
-      if (isSelected && conditionsHold(webhook, context)) {
-        calls.push({ webhook, as });
-      }
-    }
-    return calls;
+  /** How to ask a webhook about a request, as the object is now; undefined when it does not want to hear of it. */
+  function callOf(webhook: Webhook, context: AdmissionContext): Call | undefined {
+    const as = matchedResource(webhook.rules ?? [], webhook.matchPolicy ?? 'Equivalent', context, registry);
+    const isSelected =
+      as &&
+      namespaceSelected(webhook.namespaceSelector, context, objects) &&
+      objectSelected(webhook.objectSelector, context);
+    return isSelected && conditionsHold(webhook, context) ? { webhook, as } : undefined;
   }
 
   function conditionsHold(webhook: Webhook, context: AdmissionContext): boolean {
@@ -218,26 +209,22 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
     return JSON.stringify(converted) !== before;
   }
 
-  async function mutateWith(calls: readonly Call[], context: AdmissionContext): Promise<void> {
+  async function mutateWith(webhooks: readonly Webhook[], context: AdmissionContext): Promise<void> {
     const seen: Webhook[] = [];
     const again = new Set<Webhook>();
-    const run = async (call: Call) => {
-      const response = await consult(call, context);
+    const changes = async (webhook: Webhook) => {
+      // Looked at only now: an earlier webhook may have changed whether this one is concerned.
+      const call = callOf(webhook, context);
+      const response = call && (await consult(call, context));
       return response ? applyPatch(response, call, context) : false;
     };
-    for (const { webhook } of calls) {
-      // Looked up anew: an earlier webhook may have changed whether this one is concerned.
-      const call = wanted(MUTATING, context).find((each) => each.webhook === webhook);
-      if (call && (await run(call))) {
+    for (const webhook of webhooks) {
+      if (await changes(webhook)) {
         seen.filter((each) => each.reinvocationPolicy === 'IfNeeded').forEach((each) => again.add(each));
       }
       seen.push(webhook);
     }
-    for (const call of wanted(MUTATING, context)) {
-      if (again.has(call.webhook)) {
-        await run(call);
-      }
-    }
+    for (const webhook of webhooks) if (again.has(webhook)) await changes(webhook);
   }
 
   async function validateWith(calls: readonly Call[], context: AdmissionContext): Promise<void> {
@@ -251,13 +238,12 @@ export function webhookAdmission(options: WebhooksOptions): Admission {
   return {
     mutate(context) {
       // All configured ones, not only those that match now: what an earlier webhook changes can make a later one match.
-      const calls = isExempt(context)
-        ? []
-        : [...configured(MUTATING)].map((webhook) => ({ webhook, as: context.resource }));
-      return calls.length > 0 ? mutateWith(calls, context) : undefined;
+      const webhooks = isExempt(context) ? [] : [...configured(MUTATING)];
+      return webhooks.length > 0 ? mutateWith(webhooks, context) : undefined;
     },
     validate(context) {
-      const calls = wanted(VALIDATING, context);
+      const webhooks = isExempt(context) ? [] : [...configured(VALIDATING)];
+      const calls = webhooks.map((webhook) => callOf(webhook, context)).filter((call) => call !== undefined);
       return calls.length > 0 ? validateWith(calls, context) : undefined;
     },
   };
