@@ -81,6 +81,39 @@ describe('decodeBody', () => {
     expect(object['data']).toEqual({ a: true, b: 'yes', c: '2020-01-01', d: '1:30', e: 8, f: 16 });
   });
 
+  it.each<[string, unknown]>([
+    ['0o17', 15],
+    ['1_000', 1000],
+    ['-0x1F', -31],
+    ['.5', 0.5],
+    ['9007199254740993', JSON.parse('{"rawJSON":"9007199254740993"}')],
+    ['2020-01-01T00:00:00Z', '2020-01-01T00:00:00Z'],
+    ['12:30:45', '12:30:45'],
+    ['08', 8],
+    ['!!str 12', '12'],
+    ['!mine text', 'text'],
+    ['!!binary aGk=', 'hi'],
+    ['{<<: {a: 1, b: 1}, b: 2}', { a: 1, b: 2 }],
+    ['{b: 2, <<: [{b: 3}, {b: 4, c: 5}]}', { b: 3, c: 5 }],
+    ['{1: a, true: b, 1.5: c}', { '1': 'a', true: 'b', '1.5': 'c' }],
+    ['{__proto__: {a: b}}', JSON.parse('{"__proto__":{"a":"b"}}')],
+  ])('reads the YAML %s as Go does', (text, value) => {
+    const { object } = decodeBody(bytes(`spec: ${text}\n`), 'application/yaml', configMap);
+    expect(object['spec']).toEqual(value);
+  });
+
+  it('gives every alias a value of its own, and refuses a text in which they multiply', () => {
+    const { object } = decodeBody(bytes('a: &x {k: v}\nb: *x\n'), 'application/yaml', configMap);
+    expect(object['b']).toEqual({ k: 'v' });
+    expect(object['b']).not.toBe(object['a']);
+    const levels = Array.from(
+      { length: 9 },
+      (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}]`,
+    );
+    const laughs = ['l0: &l0 [lol]', ...levels].join('\n');
+    expect(messageOf(() => decodeBody(bytes(laughs), 'application/yaml', configMap))).toContain('excessive aliasing');
+  });
+
   it('reports keys that stand twice in YAML, and takes the last', () => {
     const { strictErrors, object } = decodeBody(bytes('data:\n  a: "1"\n  a: "2"\n'), 'application/yaml', configMap);
     expect(strictErrors).toEqual(['yaml: unmarshal errors:\n  line 3: key "a" already set in map']);

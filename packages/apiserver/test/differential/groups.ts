@@ -11,6 +11,7 @@ import { reading } from './cases/reading.ts';
 import { watching } from './cases/watching.ts';
 import { workloads } from './cases/workloads.ts';
 import { writing } from './cases/writing.ts';
+import { yaml } from './cases/yaml.ts';
 import { startWebhooks } from './webhook-server.ts';
 
 export const groups: readonly CaseGroup[] = [
@@ -23,6 +24,7 @@ export const groups: readonly CaseGroup[] = [
   { name: 'declarations', cases: declarations },
   { name: 'limits', cases: limits },
   { name: 'watching', cases: watching },
+  { name: 'yaml', cases: yaml },
   { name: 'access', cases: access },
   { name: 'admission', cases: admission, prepare: startWebhooks },
   { name: 'controlling', cases: controlling, controllers: 'workloads' },
