@@ -67,7 +67,8 @@ export interface Strategy {
   /** `metadata.generation` is kept: 1 on create, +1 when `generationChanged` says so. */
   readonly hasGeneration: boolean;
   generationChanged(next: ApiObject, previous: ApiObject): boolean;
-  readonly defaultPropagation: 'Background' | 'Orphan';
+  /** `Unsupported`: the garbage collector leaves the kind alone, whatever a DELETE asks for. */
+  readonly defaultPropagation: 'Background' | 'Orphan' | 'Unsupported';
   /** Seconds an object stays after DELETE when the client does not say; 0 removes at once. */
   gracePeriodSeconds(object: ApiObject): number;
   /** Top-level fields a main-resource write keeps from the stored object (`status`) and a status write takes alone. */

@@ -129,15 +129,16 @@ export function defaultTolerationSeconds(): Admission {
   };
 }
 
-/** Claims and volumes get the finalizer that keeps them while they are used. */
+/** Claims, volumes and their classes get the finalizer that keeps them while they are used. */
 export function storageInUseProtection(): Admission {
   const finalizers: Record<string, string> = {
-    persistentvolumeclaims: 'kubernetes.io/pvc-protection',
-    persistentvolumes: 'kubernetes.io/pv-protection',
+    '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
+    '/persistentvolumes': 'kubernetes.io/pv-protection',
+    'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
   };
   return {
     mutate({ operation, resource, subresource, object }) {
-      const finalizer = resource.group === '' ? finalizers[resource.plural] : undefined;
+      const finalizer = finalizers[`${resource.group}/${resource.plural}`];
       if (finalizer && operation === 'CREATE' && subresource === '' && object) {
         const present = object.metadata.finalizers ?? [];
         if (!present.includes(finalizer)) {

@@ -174,6 +174,17 @@ function takeOver(
   return { managers: result, conflicts: conflictsOf(taken) };
 }
 
+/** Throws a 500 without a reason when a configuration has fields its kind does not have, as the real server does. */
+export function checkTyped(config: ApiObject, type: FieldType): void {
+  try {
+    validateValue(config as unknown as JsonObject, type, { allowDuplicates: false });
+  } catch (error) {
+    if (!(error instanceof TypedValueError)) throw error;
+    const where = `${textOf(config.metadata.namespace)}/${textOf(config.metadata.name)}; ${gvkText(config)}`;
+    throw plainInternalError(`failed to create typed patch object (${where}): ${error.message}`);
+  }
+}
+
 /**
  * Server-side apply: lays `config` over the stored object, removes what this manager applied before and does not mention any
  * more, and settles ownership. Throws a 409 when others own what would change and `force` is not set, a 400 for a config of the
@@ -183,14 +194,7 @@ export function applyConfiguration(write: ApplyWrite): ApiObject {
   const { config, schema, live } = write;
   checkConfig(write);
   const type = fieldTypeOf(schema);
-  const where = `${textOf(config.metadata.namespace)}/${textOf(config.metadata.name)}; ${gvkText(config)}`;
-  try {
-    validateValue(config as unknown as JsonObject, type, { allowDuplicates: false });
-  } catch (error) {
-    if (!(error instanceof TypedValueError)) throw error;
-    throw plainInternalError(`failed to create typed patch object (${where}): ${error.message}`);
-  }
-
+  checkTyped(config, type);
   const before = live ? withoutManagedFields(live) : emptyValue(write, config.kind);
   let managers = decodeLive(live);
   if (managers.size === 0) {

@@ -1,5 +1,6 @@
 import { equalJson } from '../equal-json.ts';
 import type { ApiObject, Json, ManagedFields } from '../object.ts';
+import type { Conflict } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { decodeManagers, encodeManagers, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
@@ -42,6 +43,15 @@ export function trackScale({ live, next, manager, apiVersion, replicasPath }: Sc
   };
   managers.set(identityOf(entry), entry);
   return encodeManagers(managers.values());
+}
+
+/** Who stands in the way of an apply through `/scale` that is not forced. */
+export function scaleConflicts({ live, next, manager, replicasPath }: ScaleWrite): Conflict[] {
+  if (equalJson(valueAt(live, replicasPath), valueAt(next, replicasPath))) return [];
+  const path = replicasPath.map(fieldElement);
+  return [...decodeManagers(live.metadata.managedFields).values()]
+    .filter((owner) => owner.set.has(path) && !(owner.manager === manager && owner.subresource === 'scale'))
+    .map((owner) => ({ manager: owner, path }));
 }
 
 function valueAt(object: ApiObject, path: readonly string[]): Json | undefined {

@@ -58,17 +58,6 @@ export const crdStrategy: Strategy = withStatus({
   initialStatus,
   applyDefaults,
   prepareForUpdate: noteStorageVersion,
-  prepareForStatusUpdate(object, previous) {
-    // The subresource changes conditions and, for the cleanup, finalizers; all else of the metadata stays.
-    const { managedFields, resourceVersion, finalizers } = object.metadata;
-    const { managedFields: _managed, resourceVersion: _version, finalizers: _finalizers, ...kept } = previous.metadata;
-    object.metadata = {
-      ...kept,
-      ...(managedFields ? { managedFields } : {}),
-      ...(resourceVersion ? { resourceVersion } : {}),
-      ...(finalizers ? { finalizers } : {}),
-    };
-  },
   validate: (object) => validateCrd(object),
   validateUpdate: (object, previous) => validateCrd(object, previous),
   markTerminating(object, context) {

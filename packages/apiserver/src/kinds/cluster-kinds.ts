@@ -313,6 +313,8 @@ export const volumeStrategy: Strategy = withStatus({
 
 export const limitRangeStrategy: Strategy = strategyWith({
   createOnUpdate: true,
+  // The one kind that names itself.
+  prepareForCreate: (object, { random }) => void (object.metadata.name ||= random.uuid()),
   applyDefaults(object) {
     for (const limit of asObjects(dig(object, 'spec', 'limits'))) {
       if (limit['type'] !== 'Container') continue;

@@ -139,6 +139,7 @@ function printTimes(names: readonly string[]): (object: ApiObject) => void {
 
 export const coreEventStrategy: Strategy = strategyWith({
   createOnUpdate: true,
+  defaultPropagation: 'Unsupported',
   applyDefaults: printTimes(['eventTime', 'firstTimestamp', 'lastTimestamp']),
   validate: validateCoreEvent,
   validateUpdate: validateCoreEvent,
@@ -148,6 +149,7 @@ export const coreEventStrategy: Strategy = strategyWith({
 
 export const groupedEventStrategy: Strategy = strategyWith({
   createOnUpdate: true,
+  defaultPropagation: 'Unsupported',
   applyDefaults: printTimes(['eventTime', 'deprecatedFirstTimestamp', 'deprecatedLastTimestamp']),
   validate: validateGroupedEvent,
   validateUpdate: () => [],

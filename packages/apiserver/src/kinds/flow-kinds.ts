@@ -6,7 +6,15 @@ import { withStatus } from './with-status.ts';
 
 const name = (object: ApiObject): string => object.metadata.name ?? '';
 
+/** Not even a wrong uid is told: all of the metadata is that of the stored object. */
+const keptMetadata = {
+  statusKeepsMetadata: true,
+  prepareForStatusUpdate: (object: ApiObject, previous: ApiObject) =>
+    void (object.metadata.uid = previous.metadata.uid),
+};
+
 export const flowSchemaStrategy: Strategy = withStatus({
+  ...keptMetadata,
   hasGeneration: true,
   applyDefaults(object) {
     const spec = ensureObject(object as unknown as Record<string, never>, 'spec');
@@ -26,6 +34,7 @@ export const flowSchemaStrategy: Strategy = withStatus({
 });
 
 export const priorityLevelStrategy: Strategy = withStatus({
+  ...keptMetadata,
   hasGeneration: true,
   cells: (object, now) => {
     const limited = asObject(dig(object, 'spec', 'limited'));

@@ -2,6 +2,7 @@ import type { ApiObject, Json } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
+import { forbiddenField } from './field-errors.ts';
 import { asList, asObject, asObjects, asText, dig } from './json-access.ts';
 import { withStatus } from './with-status.ts';
 
@@ -50,6 +51,7 @@ export const addressStrategy: Strategy = strategyWith({
 });
 
 export const serviceCidrStrategy: Strategy = withStatus({
+  statusKeepsMetadata: true,
   cells: (object, now) => [
     name(object),
     asList(dig(object, 'spec', 'cidrs'))
@@ -72,7 +74,12 @@ function claimState(object: ApiObject): string {
 }
 
 export const resourceClaimStrategy: Strategy = withStatus({
+  statusKeepsMetadata: true,
   deleteReturnsObject: true,
+  validateStatusUpdate: (object) =>
+    asList(dig(object, 'status', 'reservedFor')).length > 0 && dig(object, 'status', 'allocation') == null
+      ? [forbiddenField('status.reservedFor', 'may not be specified when `allocated` is not set')]
+      : [],
   cells: (object, now) => [name(object), claimState(object), age(object, now)],
 });
 

@@ -230,6 +230,7 @@ function validatePolicy(object: ApiObject): FieldError[] {
 }
 
 export const policyStrategy: Strategy = withStatus({
+  statusKeepsMetadata: true,
   unconditionalUpdate: false,
   hasGeneration: true,
   applyDefaults(object) {
@@ -295,6 +296,8 @@ export const policyBindingStrategy: Strategy = strategyWith({
 });
 
 export const apiServiceStrategy: Strategy = withStatus({
+  unconditionalUpdate: false,
+  statusKeepsMetadata: true,
   applyDefaults(object) {
     const service = asObject(dig(object, 'spec', 'service'));
     if (service) defaultTo(service, 'port', 443);

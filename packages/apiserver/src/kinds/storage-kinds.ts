@@ -82,11 +82,11 @@ export const csiNodeStrategy: Strategy = strategyWith({
 
 export const csiStorageCapacityStrategy: Strategy = strategyWith({
   unconditionalUpdate: false,
-  deleteReturnsObject: true,
   cells: (object) => [name(object), object.metadata.creationTimestamp ?? ''],
 });
 
 export const volumeAttachmentStrategy: Strategy = withStatus({
+  statusKeepsMetadata: true,
   unconditionalUpdate: false,
   deleteReturnsObject: true,
   cells: (object, now) => [
@@ -100,7 +100,6 @@ export const volumeAttachmentStrategy: Strategy = withStatus({
 });
 
 export const volumeAttributesClassStrategy: Strategy = strategyWith({
-  unconditionalUpdate: false,
   deleteReturnsObject: true,
   cells: (object, now) => [name(object), asText(object['driverName']), age(object, now)],
 });

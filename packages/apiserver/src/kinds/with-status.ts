@@ -8,14 +8,19 @@ export interface StatusDifferences extends Partial<Strategy> {
   readonly initialStatus?: (object: ApiObject, context: StrategyContext) => Record<string, unknown>;
   /** A status write cannot change labels. */
   readonly statusKeepsLabels?: boolean;
+  /** A status write can change none of the metadata that clients write. */
+  readonly statusKeepsMetadata?: boolean;
 }
+
+const clientMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
 /**
  * The strategy of a kind with a `/status` subresource: clients cannot set the status through the object, and nothing but the status
  * (and some metadata) through the subresource.
  */
 export function withStatus(differences: StatusDifferences): Strategy {
-  const { initialStatus, statusKeepsLabels, ...rest } = differences;
+  const { initialStatus, statusKeepsLabels, statusKeepsMetadata, ...rest } = differences;
+  const kept = statusKeepsMetadata ? clientMetadata : statusKeepsLabels ? (['labels'] as const) : [];
   return strategyWith({
     ...rest,
     statusField: true,
@@ -30,9 +35,10 @@ export function withStatus(differences: StatusDifferences): Strategy {
     },
     prepareForStatusUpdate(object, previous, context) {
       restoreAllButStatus(object, previous);
-      if (statusKeepsLabels) {
-        if (previous.metadata.labels) object.metadata.labels = previous.metadata.labels;
-        else delete object.metadata.labels;
+      for (const field of kept) {
+        delete object.metadata[field];
+        if (previous.metadata[field] !== undefined)
+          Object.assign(object.metadata, { [field]: previous.metadata[field] });
       }
       rest.prepareForStatusUpdate?.(object, previous, context);
     },

@@ -350,6 +350,7 @@ export const daemonSetStrategy: Strategy = withStatus({
 });
 
 export const controllerRevisionStrategy: Strategy = strategyWith({
+  validate: (object) => (object['data'] == null ? [required('data', 'data is mandatory')] : []),
   validateUpdate: (object, previous) =>
     immutable(object as unknown as JsonObject, previous as unknown as JsonObject, '', ['data']),
   cells: (object, now) => {

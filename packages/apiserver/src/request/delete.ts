@@ -168,6 +168,7 @@ function markTerminating(
 /** Propagation policies are finalizers the garbage collector looks for. */
 function finalizersFor(object: ApiObject, resource: Resource, options: DeleteOptions): string[] {
   const before = object.metadata.finalizers ?? [];
+  if (resource.strategy.defaultPropagation === 'Unsupported') return [...before];
   const orphan = wants('orphan', before, resource, options);
   const foreground = !orphan && wants('foregroundDeletion', before, resource, options);
   const after = before.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');

@@ -116,7 +116,7 @@ function conformMerged(merged: ApiObject, resource: ResourceRequest['resource'])
   }
 }
 
-function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {
+export function applyBody(request: ResourceRequest, options: WriteOptions): ApiObject {
   const { config, strictErrors } = decodeApplyPatch(request.body ?? new Uint8Array());
   report(strictErrors, request, options.fieldValidation, 'error strict decoding YAML: ');
   return { ...config, metadata: config['metadata'] ?? {} } as unknown as ApiObject;

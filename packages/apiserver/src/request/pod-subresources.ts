@@ -9,7 +9,7 @@ import type { Core, ResourceRequest } from './core.ts';
 import { decodeObject } from './decode-object.ts';
 import { removeObject } from './delete.ts';
 import { deleteOptions, writeOptions } from './options.ts';
-import { change } from './update.ts';
+import { change, matchIdentity } from './update.ts';
 import { expectedKind } from './virtual.ts';
 
 interface PodCondition {
@@ -23,6 +23,7 @@ interface PodCondition {
 export async function bindPod(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'CreateOptions');
   const binding = decodeObject(request, options.fieldValidation, expectedKind(request));
+  matchIdentity(binding, request);
   const target = (binding['target'] ?? {}) as { kind?: string; name?: string };
   await change(core, request, {
     options,
@@ -30,6 +31,8 @@ export async function bindPod(core: Core, request: ResourceRequest): Promise<Ans
     internal: true,
     next(live) {
       const next = cloneJson(live);
+      const { resourceVersion } = binding.metadata;
+      if (resourceVersion) next.metadata.resourceVersion = resourceVersion;
       const spec = next['spec'] as { nodeName?: string };
       if (live.metadata.deletionTimestamp) {
         throw conflict(bindings, request.name, `pod ${request.name} is being deleted, cannot be assigned to a host`);
@@ -62,6 +65,7 @@ function setScheduled(pod: ApiObject, now: string): void {
 export async function evictPod(core: Core, request: ResourceRequest): Promise<Answer> {
   const write = writeOptions(request, 'CreateOptions');
   const eviction = decodeObject(request, write.fieldValidation, expectedKind(request));
+  matchIdentity(eviction, request);
   const pod = core.store.get('pods', keyOf(request.namespace, request.name))?.object;
   if (!pod) throw notFound(request.resource, request.name);
   const phase = (pod['status'] as { phase?: string } | undefined)?.phase;

@@ -1,6 +1,9 @@
 import { cloneJson } from '../clone-json.ts';
-import { badRequest, invalid, notFound } from '../api-error.ts';
-import { trackScale } from '../apply/scale.ts';
+import { invalid, notFound } from '../api-error.ts';
+import { applyConflict } from '../apply/conflict.ts';
+import { fieldTypeOf } from '../apply/field-type.ts';
+import { checkTyped } from '../apply/managed-fields.ts';
+import { scaleConflicts, trackScale } from '../apply/scale.ts';
 import { readScale, writeScale } from '../kinds/scale.ts';
 import type { ApiObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
@@ -9,8 +12,9 @@ import type { Answer } from './answer.ts';
 import type { Core, ResourceRequest } from './core.ts';
 import { conformPatched, decodeObject } from './decode-object.ts';
 import { writeOptions, type WriteOptions } from './options.ts';
-import { patchType, readPatch } from './patch.ts';
-import { change } from './update.ts';
+import { applyBody, patchType, readPatch } from './patch.ts';
+import { parseResourceVersion, waitForRevision } from './resource-version.ts';
+import { change, checkUid, matchIdentity } from './update.ts';
 import { apiVersionOf, inVersion } from './versions.ts';
 import { expectedKind } from './virtual.ts';
 
@@ -19,6 +23,7 @@ const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 /** GET of `…/scale`. */
 export async function getScale(core: Core, request: ResourceRequest): Promise<Answer> {
   const { resource } = request;
+  await waitForRevision(core, parseResourceVersion(request.query.get('resourceVersion') ?? '', 'get'));
   const entry = core.store.get(resource.storageId, keyOf(request.namespace, request.name));
   if (!entry) throw notFound(resource, request.name);
   return { kind: 'object', status: 200, object: scaleOf(await inVersion(entry, resource), request), resource };
@@ -28,11 +33,6 @@ export async function getScale(core: Core, request: ResourceRequest): Promise<An
 export async function updateScale(core: Core, request: ResourceRequest): Promise<Answer> {
   const options = writeOptions(request, 'UpdateOptions');
   const scale = decodeObject(request, options.fieldValidation, expectedKind(request));
-  if (scale.metadata.name && scale.metadata.name !== request.name) {
-    throw badRequest(
-      `the name of the object (${scale.metadata.name}) does not match the name on the URL (${request.name})`,
-    );
-  }
   return writeScaled(core, request, options, () => scale);
 }
 
@@ -42,10 +42,10 @@ export async function patchScale(core: Core, request: ResourceRequest): Promise<
   const options = writeOptions(request, 'PatchOptions', type === 'apply');
   const patched = readPatch(request, type, options.fieldValidation);
   const expected = expectedKind(request);
-  return writeScaled(core, request, options, (live) => {
-    const document = patched(scaleOf(live, request), expected.schema);
-    return conformPatched(request, document, options.fieldValidation, expected);
-  });
+  if (type === 'apply') checkTyped(applyBody(request, options), fieldTypeOf(expected.schema));
+  const scaleFor = (live: ApiObject) =>
+    conformPatched(request, patched(scaleOf(live, request), expected.schema), options.fieldValidation, expected);
+  return writeScaled(core, request, options, scaleFor, type === 'apply');
 }
 
 async function writeScaled(
@@ -53,22 +53,28 @@ async function writeScaled(
   request: ResourceRequest,
   options: WriteOptions,
   scaleFor: (live: ApiObject) => ApiObject,
+  applied = false,
 ): Promise<Answer> {
   const { resource } = request;
   const answer = await change(core, request, {
     options,
     next(live) {
       const wanted = scaleFor(live);
+      matchIdentity(wanted, request);
+      checkUid(request, wanted.metadata.uid, live);
       const next = cloneJson(live);
       next.metadata.resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       writeScale(next, checkedReplicas(wanted, request), resource);
-      const managedFields = trackScale({
+      const write = {
         live,
         next,
         manager: options.fieldManager,
         apiVersion: apiVersionOf(resource),
         replicasPath: replicasPath(resource),
-      });
+      };
+      const conflicts = applied && !options.force ? scaleConflicts(write) : [];
+      if (conflicts.length > 0) throw applyConflict(conflicts);
+      const managedFields = trackScale(write);
       if (managedFields.length > 0) next.metadata.managedFields = managedFields;
       return next;
     },

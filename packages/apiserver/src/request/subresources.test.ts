@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinRegistry } from '../builtin-registry.ts';
+import { exampleOf } from '../kinds/examples.fixture.ts';
 import { startFixture, type Fixture, type Send } from '../kinds/server-fixture.ts';
 
 let fixture: Fixture;
@@ -11,101 +12,6 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const merge = { 'content-type': 'application/merge-patch+json' };
-const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-const selector = { matchLabels: { a: 'b' } };
-const conditions = [
-  { type: 'Tested', status: 'True', reason: 'Because', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
-];
-
-/** Per resource: the smallest object, and a change of its status that must be there afterwards. */
-const examples: Readonly<Record<string, readonly [object: object, status: object]>> = {
-  '/namespaces': [{}, { conditions: [{ type: 'Tested', status: 'True' }] }],
-  '/nodes': [{}, { nodeInfo: { kubeletVersion: 'v9' } }],
-  '/persistentvolumeclaims': [
-    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
-    { phase: 'Lost' },
-  ],
-  '/persistentvolumes': [
-    { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } } },
-    { phase: 'Failed' },
-  ],
-  '/pods': [{ spec: template.spec }, { phase: 'Running' }],
-  '/replicationcontrollers': [{ spec: { selector: { a: 'b' }, template } }, { replicas: 7 }],
-  '/resourcequotas': [{ spec: { hard: { pods: '3' } } }, { hard: { pods: '3' } }],
-  '/services': [{ spec: { ports: [{ port: 80 }] } }, { conditions }],
-  'apiregistration.k8s.io/apiservices': [
-    {
-      metadata: { name: 'v1.x.example.com' },
-      spec: { group: 'x.example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 },
-    },
-    { conditions: [{ type: 'Tested', status: 'True' }] },
-  ],
-  'apps/daemonsets': [{ spec: { selector, template } }, { numberReady: 7 }],
-  'apps/deployments': [{ spec: { selector, template } }, { observedGeneration: 7 }],
-  'apps/replicasets': [{ spec: { selector, template } }, { replicas: 7 }],
-  'apps/statefulsets': [{ spec: { selector, template, serviceName: 's' } }, { replicas: 7 }],
-  'autoscaling/horizontalpodautoscalers': [
-    { spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } } },
-    { desiredReplicas: 2 },
-  ],
-  'batch/cronjobs': [
-    {
-      spec: {
-        schedule: '* * * * *',
-        jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
-      },
-    },
-    { lastScheduleTime: '2026-01-01T00:00:00Z' },
-  ],
-  'batch/jobs': [{ spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } }, { failed: 1 }],
-  'certificates.k8s.io/certificatesigningrequests': [
-    { spec: { request: 'eA==', signerName: 'example.com/s', usages: ['client auth'] } },
-    { conditions: [{ type: 'Tested', status: 'True' }] },
-  ],
-  'networking.k8s.io/ingresses': [
-    { spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } },
-    { loadBalancer: { ingress: [{ hostname: 'x.example.com' }] } },
-  ],
-  'networking.k8s.io/servicecidrs': [{ spec: { cidrs: ['10.9.0.0/16'] } }, { conditions }],
-  'policy/poddisruptionbudgets': [{ spec: { selector } }, { currentHealthy: 7 }],
-  'storage.k8s.io/volumeattachments': [
-    { spec: { attacher: 'x', nodeName: 'n', source: { persistentVolumeName: 'v' } } },
-    { attached: true },
-  ],
-  'admissionregistration.k8s.io/validatingadmissionpolicies': [
-    {
-      spec: {
-        matchConstraints: {
-          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        },
-        validations: [{ expression: 'true' }],
-      },
-    },
-    { conditions },
-  ],
-  'apiextensions.k8s.io/customresourcedefinitions': [
-    {
-      metadata: { name: 'tries.x.example.com' },
-      spec: {
-        group: 'x.example.com',
-        scope: 'Cluster',
-        names: { plural: 'tries', kind: 'Try' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    },
-    { conditions: [{ type: 'Tested', status: 'True' }] },
-  ],
-  'resource.k8s.io/resourceclaims': [{ spec: {} }, { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] }],
-  'flowcontrol.apiserver.k8s.io/flowschemas': [
-    { spec: { priorityLevelConfiguration: { name: 'exempt' } } },
-    { conditions: [{ type: 'Tested', status: 'True' }] },
-  ],
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': [
-    { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } },
-    { conditions: [{ type: 'Tested', status: 'True' }] },
-  ],
-};
-
 const resources = builtinRegistry()
   .resources()
   .filter(({ subresources }) => Object.keys(subresources).length > 0)
@@ -122,11 +28,10 @@ const methods = { get: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', del
 describe.each(resources)('$name', ({ resource, id }) => {
   const { group, version, plural, namespaced, subresources } = resource;
   const collection = `${group ? `/apis/${group}` : '/api'}/${version}${namespaced ? '/namespaces/default' : ''}/${plural}`;
-  const [object, status] = examples[id] ?? [{}, undefined];
-  const name = (object as { metadata?: { name: string } }).metadata?.name ?? `sub-${version}`;
-  const path = `${collection}/${name}`;
+  const { object, status } = exampleOf(id, version === 'v1' ? 1 : 2);
+  const path = `${collection}/${object.metadata.name}`;
   beforeAll(async () => {
-    const created = await send('POST', collection, { ...object, metadata: { name } });
+    const created = await send('POST', collection, object);
     expect(created.status === 409 ? undefined : created.body['message']).toBeUndefined();
   });
 

@@ -97,9 +97,7 @@ function attempt(
     if (missing) return missing;
     throw notFound(resource, request.name);
   }
-  if (steps.uid && steps.uid !== entry.object.metadata.uid) {
-    throw wrongUid(resource, key, request.name, steps.uid, entry.object.metadata.uid ?? '');
-  }
+  checkUid(request, steps.uid, entry.object);
   return chain(inVersion(entry, resource), (live) =>
     chain(steps.next(live), (next) =>
       chain(prepared(core, request, steps, entry, live, next), (ready) =>
@@ -312,6 +310,12 @@ function registryKey(resource: Resource, key: string): string {
   const prefix =
     resource.custom || resource.group.startsWith('api') ? `${resource.group}/${resource.plural}` : resource.plural;
   return `/registry/${prefix}/${key}`;
+}
+
+/** Who names a uid means that object and no other of its name. */
+export function checkUid(request: ResourceRequest, uid: string | undefined, live: ApiObject): void {
+  if (!uid || uid === live.metadata.uid) return;
+  throw wrongUid(request.resource, keyOf(request.namespace, request.name), request.name, uid, live.metadata.uid ?? '');
 }
 
 function wrongUid(resource: Resource, key: string, name: string, uid: string, found: string): ApiError {

@@ -20,7 +20,7 @@ export function answerVirtual(core: Core, request: ResourceRequest, parent?: Api
     const options = writeOptions(request, 'CreateOptions');
     const expected = expectedKind(request);
     const object = decodeObject(request, options.fieldValidation, expected);
-    if (!subresource) matchNamespace(object, request);
+    matchNamespace(object, request);
     if (expected.kind === 'TokenRequest') {
       const spec = (object['spec'] ?? {}) as JsonObject;
       object['spec'] = { ...spec, expirationSeconds: spec['expirationSeconds'] ?? 3_600 };
