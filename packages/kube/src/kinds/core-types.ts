@@ -75,7 +75,14 @@ export interface ServicePort {
 }
 
 export interface LoadBalancerStatus {
-  ingress?: { ip?: string; hostname?: string; ipMode?: string; ports?: Open[] }[];
+  ingress?: LoadBalancerAddress[];
+}
+
+export interface LoadBalancerAddress {
+  ip?: string;
+  hostname?: string;
+  ipMode?: string;
+  ports?: Open[];
 }
 
 export type Endpoints = Typed<'v1', 'Endpoints'> & {

@@ -82,7 +82,7 @@ export interface Container {
   livenessProbe?: Probe;
   readinessProbe?: Probe;
   startupProbe?: Probe;
-  lifecycle?: { postStart?: ProbeAction; preStop?: ProbeAction; stopSignal?: string };
+  lifecycle?: { postStart?: LifecycleHandler; preStop?: LifecycleHandler; stopSignal?: string };
   securityContext?: SecurityContext;
   /** `Always` makes an init container a sidecar. */
   restartPolicy?: string;
@@ -143,7 +143,8 @@ export interface VolumeMount {
   recursiveReadOnly?: string;
 }
 
-export interface ProbeAction {
+/** What a container is asked by its node, in its life and by its probes. */
+export interface ContainerAction {
   httpGet?: {
     port: IntOrString;
     path?: string;
@@ -153,11 +154,14 @@ export interface ProbeAction {
   };
   tcpSocket?: { port: IntOrString; host?: string };
   exec?: { command?: string[] };
-  grpc?: { port: number; service?: string };
+}
+
+export interface LifecycleHandler extends ContainerAction {
   sleep?: { seconds: number };
 }
 
-export interface Probe extends ProbeAction {
+export interface Probe extends ContainerAction {
+  grpc?: { port: number; service?: string };
   initialDelaySeconds?: number;
   periodSeconds?: number;
   timeoutSeconds?: number;
@@ -210,6 +214,7 @@ export interface SeLinuxOptions {
 }
 
 export interface Volume extends VolumeSources {
+  gitRepo?: Open;
   name: string;
   configMap?: { name?: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };
   secret?: { secretName?: string; items?: KeyToPath[]; defaultMode?: number; optional?: boolean };

@@ -1,5 +1,5 @@
 import type { IntOrString, LabelSelector, LooseCondition, Open, Typed } from './meta-types.ts';
-import type { LoadBalancerStatus } from './core-types.ts';
+import type { LoadBalancerAddress } from './core-types.ts';
 
 export interface PolicyRule {
   apiGroups?: string[];
@@ -74,7 +74,7 @@ export type Ingress = Typed<'networking.k8s.io/v1', 'Ingress'> & {
     }[];
     tls?: { hosts?: string[]; secretName?: string }[];
   };
-  status?: { loadBalancer?: LoadBalancerStatus };
+  status?: { loadBalancer?: { ingress?: Omit<LoadBalancerAddress, 'ipMode'>[] } };
 };
 
 export interface IngressBackend {

@@ -11,7 +11,6 @@ export interface VolumeSources {
   flexVolume?: Open;
   flocker?: Open;
   gcePersistentDisk?: Open;
-  gitRepo?: Open;
   glusterfs?: Open;
   iscsi?: Open;
   nfs?: { server: string; path: string; readOnly?: boolean };
