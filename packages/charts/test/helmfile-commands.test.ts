@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ConfigMap, Namespace, systemClock, type Command } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
+import { callCommand, type CommandOutcome } from '@slipway/testing/command';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { command } from '../src/command/helmfile-command.ts';
 import { ChartServer, makeChart } from './chart-server.ts';
-import { callCommand, type CommandOutcome } from './command-kit.ts';
 
 const files = {
   'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',

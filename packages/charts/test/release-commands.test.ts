@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, ConfigMap } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
+import { callCommand, type CommandOutcome } from '@slipway/testing/command';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
-import { callCommand, type CommandOutcome } from './command-kit.ts';
 
 const files = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n',

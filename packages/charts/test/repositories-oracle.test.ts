@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { systemClock, type Command } from '@slipway/kube';
+import { callCommand } from '@slipway/testing/command';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
 import { ChartServer, makeChart, type ServerOptions } from './chart-server.ts';
-import { callCommand } from './command-kit.ts';
 
 /** The helm command and ours, against the same server. Starting helm is slow: this belongs to the lane with the oracles. */
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';

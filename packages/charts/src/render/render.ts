@@ -168,12 +168,16 @@ function takeNotes(files: Map<string, string>, root: ChartNode, subNotes: boolea
   return notes.join('\n');
 }
 
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('utf8');
+}
+
 function crdsOf(node: ChartNode): RenderedCrd[] {
   const isCrd = (file: ChartFile) => file.name.startsWith('crds/') && /\.(yaml|yml|json)$/i.test(file.name);
   return [
     ...node.chart.files.filter(isCrd).map((file) => ({
       path: `${fullPath(node)}/${file.name}`,
-      content: Buffer.from(file.data).toString('utf8'),
+      content: textOf(file.data),
     })),
     ...node.children.flatMap(crdsOf),
   ];

@@ -37,6 +37,7 @@ export interface Token {
 
 const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
 
+const asciiWord = /\w*/y;
 const word = /[\p{L}\p{Nd}_]*/uy;
 const spaces = /[ \t\r\n]+/y;
 const quoted = /"(?:[^"\\\n]|\\[^\n])*"/suy;
@@ -203,13 +204,14 @@ class Lexer {
 
   #wordLength(start: number): number {
     const text = this.#text;
-    let at = start;
-    while (isWordCode(text.charCodeAt(at))) at += 1;
-    if (!(text.charCodeAt(at) > lastAscii)) return at - start;
+    asciiWord.lastIndex = start;
+    asciiWord.test(text);
+    const end = asciiWord.lastIndex;
+    if (!(text.charCodeAt(end) > lastAscii)) return end - start;
     // Letters of the whole world: rare, and the table behind this pattern takes long to make.
-    word.lastIndex = at;
+    word.lastIndex = end;
     word.test(text);
-    return Math.max(word.lastIndex, at) - start;
+    return Math.max(word.lastIndex, end) - start;
   }
 
   #atTerminator(): boolean {
@@ -258,11 +260,6 @@ class Lexer {
 }
 
 const lastAscii = 0x7f;
-
-/** An ASCII letter or digit, or an underscore. */
-function isWordCode(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
-}
 
 function isSpace(char: string | undefined): boolean {
   return char === ' ' || char === '\t' || char === '\r' || char === '\n';

@@ -1,7 +1,8 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, systemClock, systemRandom, type Terminal } from '@slipway/kube';
+import { type Command, systemClock } from '@slipway/kube/command';
+import { callCommand } from '@slipway/testing/command';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { command } from './sops-command.ts';
@@ -31,27 +32,7 @@ afterEach(async () => await rm(folder, { recursive: true }));
 const read = async (name: string): Promise<string> => await readFile(join(folder, name), 'utf8');
 
 async function call(name: string, args: readonly string[], flags: object = {}): Promise<{ out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const terminal: Terminal = {
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-    readInput: async () => '',
-    interactive: false,
-    colours: false,
-    columns: () => 120,
-    rows: () => 40,
-    env: env ?? {},
-    cwd: folder,
-    clock: systemClock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-  };
-  const subcommand = command.subcommands![name]!.command as Command;
-  const none = { 'in-place': false, 'add-age': [], 'rm-age': [] };
-  const connect = async (): Promise<never> => expect.unreachable('no cluster is needed');
-  await subcommand.run!({ terminal, args, flags: { ...none, ...flags } as never, verbose: false, connect });
-  return { out, err };
+  return await callCommand(command as Command, name, args, flags, { cwd: folder, clock: systemClock, env: env ?? {} });
 }
 
 test('encrypt follows .sops.yaml, and the file keeps its mode', async () => {

@@ -5,8 +5,9 @@ import {
   type Command,
   type CommandFlags,
   type FlagValues,
-} from '@slipway/kube';
-import type { TestCluster } from '@slipway/testing';
+} from '@slipway/kube/command';
+
+import type { TestCluster } from './test-cluster.ts';
 
 export interface CommandCall {
   readonly cwd: string;
