@@ -48,7 +48,6 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'external',
-    banner: { js: banner },
     plugins: [ownModules(packages, version), ownFolders(packages), builtinsOnDemand(), narrowUndici()],
     logLevel: 'error',
   });
@@ -74,28 +73,31 @@ async function joinLegalTexts(directory: string): Promise<void> {
   await writeFile(join(directory, 'slipway.mjs.LEGAL.txt'), [...texts].join('\n'));
 }
 
-/** Before everything else: which Node this is. Then a `require`, by which dependencies that are CommonJS ask for built-in modules. */
-const banner = [
-  '#!/usr/bin/env node',
-  "import{createRequire as __createRequire}from'node:module';",
-  `const __problem=(${nodeProblem.toString()})(process.versions.node,${JSON.stringify(publishedEngines)});`,
-  "if(__problem){process.stderr.write(__problem+'\\n');process.exit(1)}",
-  'const require=__createRequire(import.meta.url);',
+/** Which Node this is. The first module of all: the next ones ask Node for what an old one does not have. */
+const nodeCheck = [
+  `const problem=(${nodeProblem.toString()})(process.versions.node,${JSON.stringify(publishedEngines)});`,
+  "if(problem){process.stderr.write(problem+'\\n');process.exit(1)}",
 ].join('\n');
 
 const entryName = 'slipway:start';
+const checkName = 'slipway:check';
 const programName = 'slipway:program';
 
 /** Not by the main module of the package, through which all of it would be loaded. */
 const cli = './packages/cli/src';
 
-/** The two modules that only the bundle has. */
+/** The modules that only the bundle has. */
 function ownModules(packages: readonly SlipwayPackage[], version: string): Plugin {
   const contents = new Map([
+    [checkName, nodeCheck],
     // Before anything large is loaded.
     [
       entryName,
-      `import { keepCompiledCode } from '${cli}/compiled-code.ts';\nkeepCompiledCode();\nawait import('${programName}');`,
+      `#!/usr/bin/env node
+import '${checkName}';
+import { keepCompiledCode } from '${cli}/compiled-code.ts';
+keepCompiledCode();
+await import('${programName}');`,
     ],
     [programName, program(packages, version)],
   ]);
