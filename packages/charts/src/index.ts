@@ -66,11 +66,7 @@ export {
   type RepositoryOptions,
 } from './repository/chart-repositories.ts';
 export type { OpenServer } from './repository/download.ts';
-export {
-  readHelmConfig,
-  type ConfiguredRepository,
-  type HelmConfig,
-  type RepositoryCredentials,
-} from './repository/helm-config.ts';
+export { readHelmConfig, type ConfiguredRepository, type HelmConfig } from './repository/helm-config.ts';
+export type { RegistryCredentials, RepositoryCredentials } from './repository/docker-credentials.ts';
 export { packageChart } from './repository/package-chart.ts';
 export { RepositoryError, type RepositoryErrorCode } from './repository/repository-error.ts';

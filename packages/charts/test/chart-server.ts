@@ -1,7 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createHash, createPrivateKey } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '@slipway/kube/command';
 
+import { issueCertificate, newPrivateKey, type CertificatePair } from '../src/functions/certificates.ts';
 import { loadFiles, packageChart, type Chart } from '../src/index.ts';
 
 export interface ServerOptions {
@@ -13,6 +16,8 @@ export interface ServerOptions {
   readonly archivesAt?: string;
   /** Requests for archives are sent on to this server. */
   readonly redirectTo?: string;
+  /** Speak HTTPS with this certificate. With `ca`, only to whoever has a certificate of that authority. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 export interface SeenRequest {
@@ -35,11 +40,29 @@ export async function makeChart(
   return await loadFiles(Object.entries(files).map(([path, text]) => ({ name: path, data: Buffer.from(text) })));
 }
 
+/** A certificate for the loopback interface: an authority, or signed by one. */
+export function issueLoopback(commonName: string, signer?: CertificatePair): CertificatePair {
+  return issueCertificate({
+    commonName,
+    ips: ['127.0.0.1'],
+    days: 1n,
+    isAuthority: signer === undefined,
+    key: createPrivateKey(newPrivateKey('ecdsa')),
+    now: systemClock.now(),
+    serialNumber: Buffer.from(commonName),
+    ...(signer ? { signer } : {}),
+  });
+}
+
+/** A credential helper that knows the reader of these servers. */
+export const answeringHelper =
+  '#!/bin/sh\nread server\necho \'{"ServerURL":"x","Username":"reader","Secret":"hunter2"}\'\n';
+
 /** A chart repository and an OCI registry in one, on the loopback interface. It remembers what it was asked. */
 export class ChartServer implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   readonly #options: ServerOptions;
-  readonly #server = createServer((request, response) => this.#answer(request, response));
+  readonly #server: Server;
   readonly #archives = new Map<string, Buffer>();
   readonly #entries: { name: string; version: string; file: string; digest: string }[] = [];
   readonly #manifests = new Map<string, Buffer>();
@@ -48,6 +71,11 @@ export class ChartServer implements AsyncDisposable {
 
   constructor(options: ServerOptions = {}) {
     this.#options = options;
+    const answer = (request: IncomingMessage, response: ServerResponse) => this.#answer(request, response);
+    const { tls } = options;
+    this.#server = tls
+      ? createSecureServer({ ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true }, answer)
+      : createServer(answer);
   }
 
   async start(): Promise<this> {
@@ -60,7 +88,7 @@ export class ChartServer implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://${this.host}`;
+    return `${this.#options.tls ? 'https' : 'http'}://${this.host}`;
   }
 
   /** Where the repository is. */

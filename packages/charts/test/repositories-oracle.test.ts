@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findOracle } from '@slipway/oracles';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { systemClock, type Command } from '@slipway/kube';
 import { callCommand } from '@slipway/testing/command';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
-import { ChartServer, makeChart, type ServerOptions } from './chart-server.ts';
+import { command as helmfileCommand } from '../src/command/helmfile-command.ts';
+import { answeringHelper, ChartServer, issueLoopback, makeChart, type ServerOptions } from './chart-server.ts';
 
 /** The helm command and ours, against the same server. Starting helm is slow: this belongs to the lane with the oracles. */
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
@@ -19,6 +21,8 @@ if (!inLane) process.stdout.write('SKIPPED repositories against Helm: npm run te
 else if (!helm)
   process.stdout.write('SKIPPED repositories against Helm: helm is not built (npm run reference:build)\n');
 
+const helmfile = await findOracle('helmfile');
+if (inLane && !helmfile.available) process.stdout.write(`SKIPPED repositories of a helmfile: ${helmfile.reason}\n`);
 const run = promisify(execFile);
 const credentials = { username: 'reader', password: 'hunter2' };
 const versions = ['0.9.0', '1.2.3', '1.2.9', '1.10.0', '1.11.0+build.4', '2.0.0-rc.1'];
@@ -49,9 +53,14 @@ interface Outcome {
   readonly out: string;
 }
 
+/** Programs of the test's own come first. */
+function environment() {
+  return { HOME: home, PATH: `${join(home, 'bin')}${delimiter}${process.env['PATH']}` };
+}
+
 async function byHelm(...args: string[]): Promise<Outcome> {
   try {
-    const { stdout } = await run(helm!, args, { cwd: home, env: { HOME: home, PATH: process.env['PATH'] } });
+    const { stdout } = await run(helm!, args, { cwd: home, env: environment() });
     return { failed: false, out: stdout };
   } catch (error) {
     return { failed: true, out: (error as { stderr: string }).stderr };
@@ -60,7 +69,7 @@ async function byHelm(...args: string[]): Promise<Outcome> {
 
 async function byUs(path: string, args: readonly string[], given: object = {}): Promise<Outcome> {
   try {
-    const call = { cwd: home, clock: systemClock, env: { HOME: home } };
+    const call = { cwd: home, clock: systemClock, env: environment() };
     const { out } = await callCommand(command as Command, path, args, given, call);
     return { failed: false, out };
   } catch (error) {
@@ -111,6 +120,70 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
       expect([theirs, ours]).toMatchObject([{ failed: false }, { failed: false }]);
     },
   );
+
+  // A redirect cannot be compared on one machine: Go takes another port of the same host for the same place, we do not.
+  it.each([false, true])('a password goes to another host the index names only when told so (%s)', async (pass) => {
+    await using elsewhere = await new ChartServer().start();
+    await elsewhere.publish(await makeChart('web', '1.2.3'));
+    await serve({ credentials, archivesAt: elsewhere.url });
+    const named = ['--repo', server.repository, '--version', '1.2.3', '--username', 'reader', '--password', 'hunter2'];
+    const theirs = await byHelm('template', 'web', ...named, ...(pass ? ['--pass-credentials'] : []));
+    const told = elsewhere.seen.splice(0);
+    const given = { repo: server.repository, version: '1.2.3', ...credentials, 'pass-credentials': pass };
+    expect(await byUs('template', ['web'], given)).toEqual(theirs);
+    expect(elsewhere.seen).toEqual(told);
+    expect(told.map(({ authorization }) => authorization !== undefined)).toEqual([pass]);
+  });
+
+  it('a credential helper is asked in the same way', async () => {
+    await serve({ credentials });
+    await write('bin/docker-credential-shelf', answeringHelper);
+    await chmod(join(home, 'bin/docker-credential-shelf'), 0o755);
+    await write('.docker/config.json', JSON.stringify({ credHelpers: { [server.host]: 'shelf' } }));
+    const chart = `oci://${server.host}/charts/web`;
+    const theirs = await byHelm('template', chart, '--plain-http', '--version', '1.2.3');
+    expect(theirs).toMatchObject({ failed: false });
+    expect(await byUs('template', [chart], { 'plain-http': true, version: '1.2.3' })).toEqual(theirs);
+  });
+
+  it('a certificate is believed under the same flags', async () => {
+    const authority = issueLoopback('authority');
+    await serve({ tls: issueLoopback('server', authority) });
+    await write('ca.pem', authority.cert);
+    const repo = server.repository;
+    for (const [flag, given] of [
+      [[], {}],
+      [['--ca-file', 'ca.pem'], { 'ca-file': 'ca.pem' }],
+      [['--insecure-skip-tls-verify'], { 'insecure-skip-tls-verify': true }],
+    ] as const) {
+      const theirs = await byHelm('template', 'web', '--repo', repo, ...flag);
+      const ours = await byUs('template', ['web'], { repo, ...given });
+      expect(theirs.failed).toBe(flag.length === 0);
+      expect(ours.failed).toBe(theirs.failed);
+      if (!theirs.failed) expect(ours.out).toBe(theirs.out);
+    }
+  });
+
+  it.runIf(helmfile.available)('a helmfile fetches the same charts from its repositories', async () => {
+    await serve({ credentials });
+    await write(
+      'helmfile.yaml',
+      [
+        'repositories:',
+        `- {name: shop, url: "${server.repository}", username: reader, password: hunter2}`,
+        'releases:',
+        '- {name: one, namespace: apps, chart: shop/web, version: ~1.2}',
+        '- {name: two, namespace: apps, chart: shop/db, values: [{greeting: hi}]}',
+        '',
+      ].join('\n'),
+    );
+    const path = `${dirname(helm!)}${delimiter}${process.env['PATH']}`;
+    const program = helmfile.available ? helmfile.path : '';
+    const theirs = await run(program, ['template'], { cwd: home, env: { HOME: home, PATH: path } });
+    const call = { cwd: home, clock: systemClock, env: { HOME: home } };
+    const ours = await callCommand(helmfileCommand as Command, 'template', [], {}, call);
+    expect(ours.out).toBe(theirs.stdout);
+  });
 
   it('what helm repo add keeps opens the repository for us', async () => {
     await serve({ credentials });

@@ -2,7 +2,7 @@ import type { Command, CommandFlag } from '@slipway/kube';
 import { Argument, Option } from 'commander';
 
 import { flagValue } from './flag-values.ts';
-import { withSources } from './settings.ts';
+import { keepSecret, withSources } from './settings.ts';
 
 const connectionFlags: Readonly<Record<string, CommandFlag>> = {
   kubeconfig: {
@@ -41,6 +41,7 @@ function optionOf(name: string, flag: CommandFlag): Option {
   if (flag.type !== 'boolean' && flag.required) option.makeOptionMandatory();
   // A list has no text form outside the command line.
   if (flag.perCall || (flag.type === 'string' && flag.repeated)) withSources(option, { variables: [], keys: [] });
+  if (flag.secret) keepSecret(option);
   return option;
 }
 

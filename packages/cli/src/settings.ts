@@ -33,6 +33,13 @@ export function withSources(option: Option, sources: OptionSources): Option {
   return option;
 }
 
+const secretOptions = new WeakSet<Option>();
+
+/** Its value stands in no list of settings. */
+export function keepSecret(option: Option): void {
+  secretOptions.add(option);
+}
+
 /** Where an option may come from. Default: the variable and the key of its name. */
 export function sourcesOf(option: Option): OptionSources {
   const name = flagName(option);
@@ -116,7 +123,7 @@ export function settle(command: Command, sources: SettingsSources): Setting[] {
       ].find((candidate) => candidate.value !== undefined && candidate.value !== '');
       if (found) {
         command.setOptionValueWithSource(key, parsed(option, found.value!, found.from), 'config');
-        settings.push({ name, value: found.value!, from: found.from });
+        settings.push({ name, value: shown(option, found.value!), from: found.from });
         continue;
       }
     }
@@ -124,11 +131,15 @@ export function settle(command: Command, sources: SettingsSources): Setting[] {
     if (value === undefined || name === 'config') continue;
     settings.push({
       name,
-      value: String(option.negate ? value === false : value),
+      value: shown(option, String(option.negate ? value === false : value)),
       from: source === 'cli' ? `--${name}` : 'default',
     });
   }
   return settings;
+}
+
+function shown(option: Option, value: string): string {
+  return secretOptions.has(option) ? '***' : value;
 }
 
 function parsed(option: Option, text: string, from: string): unknown {

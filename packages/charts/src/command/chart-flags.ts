@@ -12,7 +12,7 @@ import type { ChartReference, ChartRepositories } from '../repository/chart-repo
 import { tlsSettings } from '../repository/tls-settings.ts';
 import { readValueFlags, type valueFlags } from './value-flags.ts';
 
-/** How to speak to repositories and registries. Credentials come from Helm's own files only: arguments can be seen by others. */
+/** How to speak to repositories and registries. */
 export const serverFlags = {
   'plain-http': { type: 'boolean', summary: 'speak HTTP without TLS to registries' },
   'ca-file': { type: 'string', value: 'file', summary: 'certificates the server must lead back to, as PEM' },
@@ -32,6 +32,14 @@ export const chartFlags = {
     perCall: true,
   },
   devel: { type: 'boolean', summary: 'take pre-releases, too', perCall: true },
+  username: { type: 'string', value: 'user', summary: 'user of the repository or registry' },
+  password: {
+    type: 'string',
+    value: 'password',
+    summary: "the user's password; others can see it on the command line, SLIPWAY_PASSWORD they cannot",
+    secret: true,
+  },
+  'pass-credentials': { type: 'boolean', summary: 'send them to other hosts that the repository names, too' },
 } as const;
 
 /** What the argument `chart` may be. */
@@ -46,12 +54,18 @@ export const releaseArguments = [
 /** Repositories as Helm's files and these flags have them. */
 export async function openRepositories(
   terminal: Terminal,
-  flags: FlagValues<typeof serverFlags>,
+  flags: FlagValues<typeof serverFlags> & Partial<FlagValues<typeof chartFlags>>,
 ): Promise<ChartRepositories> {
   const tls = await readTls(terminal, flags);
+  const { username = '', password = '', 'pass-credentials': trustOthers = false } = flags;
   // Most charts are on this machine, and need nobody who speaks to servers.
   const { ChartRepositories } = await import('../repository/chart-repositories.ts');
-  return await ChartRepositories.open(terminal.env, { plainHttp: flags['plain-http'], ...(tls ? { tls } : {}) });
+  return await ChartRepositories.open(terminal.env, {
+    plainHttp: flags['plain-http'],
+    trustOthers,
+    ...(tls ? { tls } : {}),
+    ...(username === '' && password === '' ? {} : { credentials: { username, password } }),
+  });
 }
 
 export function referenceTo(chart: string, flags: FlagValues<typeof chartFlags>): ChartReference {

@@ -1,4 +1,4 @@
-import type { RepositoryCredentials } from './helm-config.ts';
+import type { RepositoryCredentials } from './docker-credentials.ts';
 
 /** The `authorization` header of HTTP basic authentication. */
 export function basicAuthorization({ username, password }: RepositoryCredentials): string {

@@ -5,6 +5,7 @@ import { loadChart } from '../chart/load.ts';
 import { ArchiveCache, isDigest, sha256 } from './archive-cache.ts';
 import { basicAuthorization } from './basic-authorization.ts';
 import { Downloads, expectOk, openServers, shownUrl, type OpenServer } from './download.ts';
+import type { RepositoryCredentials } from './docker-credentials.ts';
 import { readHelmConfig, type ConfiguredRepository, type HelmConfig } from './helm-config.ts';
 import { IndexFile } from './index-file.ts';
 import { isOci, parseOciReference, versionOfTag } from './oci-reference.ts';
@@ -48,6 +49,10 @@ export interface RepositoryOptions {
   readonly plainHttp?: boolean;
   /** For servers no configuration names. */
   readonly tls?: TlsSettings;
+  /** For servers the configuration has none for: that of the repository, archive or registry that was named. */
+  readonly credentials?: RepositoryCredentials;
+  /** Send `credentials` to whatever host the index names. Default false. */
+  readonly trustOthers?: boolean;
 }
 
 /** Repositories and registries as Helm's configuration has them, or as they are named by their address. */
@@ -122,12 +127,12 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     if (repository !== '') {
       const found = this.repository(repository);
       if (!found && /^(?:@|alias:)/.test(repository)) throw unknown(repository);
-      return placeIn(found ?? { name: '', url: repository, trustOthers: false }, chart, version);
+      return placeIn(found ?? this.#unnamed(repository), chart, version);
     }
     if (isOci(chart)) return { type: 'oci', url: chart, version };
     if (/^https?:\/\//.test(chart)) {
       const owner = this.#options.config.repositories.find(({ url }) => chart.startsWith(`${withoutSlash(url)}/`));
-      return { type: 'archive', url: toUrl(chart), repository: owner };
+      return { type: 'archive', url: toUrl(chart), repository: owner ?? this.#unnamed(chart) };
     }
     const slash = chart.indexOf('/');
     if (slash < 1 || slash === chart.length - 1)
@@ -136,6 +141,11 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     const owner = this.#options.config.repositories.find((each) => each.name === name);
     if (!owner) throw unknown(name);
     return placeIn(owner, chart.slice(slash + 1), version);
+  }
+
+  /** What the configuration knows nothing about. */
+  #unnamed(url: string): ConfiguredRepository {
+    return { name: '', url, trustOthers: this.#options.trustOthers ?? false };
   }
 
   async #pullOci(place: OciPlace, signal: AbortSignal | undefined): Promise<PulledChart> {
@@ -155,7 +165,7 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
   async #pullArchive(
     url: URL,
     promised: string,
-    repository: ConfiguredRepository | undefined,
+    repository: ConfiguredRepository,
     signal: AbortSignal | undefined,
   ): Promise<PulledChart> {
     const found = await this.#archive(url, promised, repository, signal);
@@ -165,7 +175,7 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
   async #archive(
     url: URL,
     promised: string,
-    repository: ConfiguredRepository | undefined,
+    repository: ConfiguredRepository,
     signal: AbortSignal | undefined,
   ): Promise<Buffer> {
     const kept = await this.#cache.find(promised);
@@ -209,9 +219,9 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
   }
 
   /** Credentials go to the repository's own host, to others only when its owner said so. */
-  #accessTo(url: URL, repository: ConfiguredRepository | undefined) {
-    const { credentials, trustOthers = false, tls = this.#options.tls } = repository ?? {};
-    const own = repository !== undefined && toUrl(repository.url).origin === url.origin;
+  #accessTo(url: URL, repository: ConfiguredRepository) {
+    const { credentials = this.#options.credentials, trustOthers, tls = this.#options.tls } = repository;
+    const own = toUrl(repository.url).origin === url.origin;
     return {
       authorization: credentials && (own || trustOthers) ? basicAuthorization(credentials) : undefined,
       trustOthers,
@@ -222,11 +232,11 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
   #registry(host: string, { access }: OciPlace): OciRegistry {
     let registry = this.#registries.get(host);
     if (!registry) {
-      const { config, plainHttp = false, tls } = this.#options;
+      const { config, plainHttp = false, tls, credentials } = this.#options;
       registry = new OciRegistry(
         host,
         {
-          credentials: access?.credentials ?? config.registries.get(host),
+          credentials: () => access?.credentials ?? credentials ?? config.registries.get(host),
           plainHttp: access?.plainHttp ?? plainHttp,
           tls: access?.tls ?? tls,
         },
@@ -249,7 +259,7 @@ interface OciPlace {
 
 type Place =
   | OciPlace
-  | { readonly type: 'archive'; readonly url: URL; readonly repository: ConfiguredRepository | undefined }
+  | { readonly type: 'archive'; readonly url: URL; readonly repository: ConfiguredRepository }
   | {
       readonly type: 'repository';
       readonly repository: ConfiguredRepository;

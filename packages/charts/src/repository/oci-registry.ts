@@ -3,7 +3,7 @@ import type { TlsSettings } from '@slipway/kube';
 import { sha256, type ArchiveCache } from './archive-cache.ts';
 import { basicAuthorization } from './basic-authorization.ts';
 import { expectOk, shownUrl, type Download, type Downloads } from './download.ts';
-import type { RepositoryCredentials } from './helm-config.ts';
+import type { RepositoryCredentials } from './docker-credentials.ts';
 import { tagOf, versionOfTag, type OciReference } from './oci-reference.ts';
 import { RepositoryError } from './repository-error.ts';
 import { challengesIn, type Challenge } from './www-authenticate.ts';
@@ -20,7 +20,8 @@ const chartTypes = new Set(['application/vnd.cncf.helm.chart.content.v1.tar+gzip
 const limits = { manifest: 4 * 1024 * 1024, tagPages: 100 } as const;
 
 export interface OciAccess {
-  readonly credentials?: RepositoryCredentials | undefined;
+  /** Who we are; asked when the registry does. */
+  readonly credentials?: () => RepositoryCredentials | undefined | Promise<RepositoryCredentials | undefined>;
   readonly tls?: TlsSettings | undefined;
   /** Speak HTTP without TLS. Default false. */
   readonly plainHttp?: boolean;
@@ -160,20 +161,25 @@ export class OciRegistry {
     scope: string,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    const { credentials } = this.#access;
+    const credentials = await this.#access.credentials?.();
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
-    if (bearer) return await this.#token(bearer, scope, signal);
+    if (bearer) return await this.#token(bearer, scope, credentials, signal);
     const basic = challenges.some(({ scheme }) => scheme === 'basic');
     return basic && credentials ? basicAuthorization(credentials) : undefined;
   }
 
   /** The token service gets the credentials, the registry the token. */
-  async #token({ parameters }: Challenge, scope: string, signal: AbortSignal | undefined): Promise<string> {
+  async #token(
+    { parameters }: Challenge,
+    scope: string,
+    credentials: RepositoryCredentials | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     const realm = parameters.get('realm') ?? '';
     if (!URL.canParse(realm))
       throw new RepositoryError('BadAnswer', `${this.#host} names no place to get a token from`);
     const url = new URL(realm);
-    const { credentials, plainHttp = false, tls } = this.#access;
+    const { plainHttp = false, tls } = this.#access;
     if (credentials && url.protocol !== 'https:' && !plainHttp)
       throw new RepositoryError('Refused', `${this.#host} wants the password sent to ${shownUrl(url)} in the clear`, {
         hint: 'do not use this registry',

@@ -60,6 +60,8 @@ interface CommandFlagBase {
   readonly short?: string;
   /** Only the command line may give it, neither the environment nor a file. */
   readonly perCall?: boolean;
+  /** Its value is shown to nobody, `--verbose` or not. Default false. */
+  readonly secret?: boolean;
 }
 
 interface ValueFlag extends CommandFlagBase {
