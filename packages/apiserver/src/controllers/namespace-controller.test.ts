@@ -139,6 +139,36 @@ test('claims and volumes go when nobody uses them', async () => {
   expect(await plane.find({ ...claims, name: 'data' })).toBeUndefined();
 });
 
+test('an attributes class goes when no claim names it any more', async () => {
+  await using plane = await startControlPlane();
+  const classes = { group: 'storage.k8s.io', version: 'v1', plural: 'volumeattributesclasses' };
+  const claims = { group: '', version: 'v1', plural: 'persistentvolumeclaims', namespace: 'default' };
+  await plane.client.create(classes, {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttributesClass',
+    metadata: { name: 'fast', finalizers: ['kubernetes.io/vac-protection'] },
+    driverName: 'example.com',
+    parameters: { speed: 'high' },
+  });
+  await plane.client.create(claims, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace: 'default' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      volumeAttributesClassName: 'fast',
+    },
+  });
+  await plane.client.delete({ ...classes, name: 'fast' });
+  await plane.clock.settle();
+  expect((await plane.find({ ...classes, name: 'fast' }))?.metadata.deletionTimestamp).toBeDefined();
+
+  await plane.client.delete({ ...claims, name: 'data' });
+  await plane.clock.settle();
+  expect(await plane.find({ ...classes, name: 'fast' })).toBeUndefined();
+});
+
 const widgets = { group: 'example.com', version: 'v1', plural: 'widgets' };
 const crds = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const widgetCrd = {

@@ -6,17 +6,23 @@ import { WorkQueue } from './work-queue.ts';
 
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
+const CLASS_FINALIZER = 'kubernetes.io/vac-protection';
+const CLASS_KEY = 'volumeattributesclass:';
 
 interface PodVolumes {
   volumes?: { name: string; persistentVolumeClaim?: { claimName: string }; ephemeral?: object }[];
 }
 
-/** Lets deleted claims go when no pod uses them any more, and deleted volumes when no claim is bound to them. */
+/**
+ * Lets deleted claims go when no pod uses them any more, deleted volumes when no claim is bound to them, and deleted attributes
+ * classes when neither names them.
+ */
 export function startStorageProtection(context: ControllerContext): RunningController {
   const { client, clock, informers, log } = context;
   const pods = informers.of('', 'v1', 'pods');
   const claims = informers.of('', 'v1', 'persistentvolumeclaims');
   const volumes = informers.of('', 'v1', 'persistentvolumes');
+  const classes = informers.of('storage.k8s.io', 'v1', 'volumeattributesclasses');
 
   const queue = new WorkQueue({
     name: 'storage protection',
@@ -24,20 +30,17 @@ export function startStorageProtection(context: ControllerContext): RunningContr
     log,
     async process(key) {
       await informers.synced();
-      const { namespace, name } = splitKey(key);
-      const isClaim = namespace !== undefined;
-      const object = isClaim ? claims.get(namespace, name) : volumes.get(undefined, name);
-      const finalizer = isClaim ? CLAIM_FINALIZER : VOLUME_FINALIZER;
+      const { object, finalizer, group, plural, isNeeded } = subjectOf(key);
       const isWaiting =
         object?.metadata.deletionTimestamp !== undefined && object.metadata.finalizers?.includes(finalizer);
-      if (!object || !isWaiting || (isClaim ? isUsed(object) : isBound(object))) {
+      if (!object || !isWaiting || isNeeded(object)) {
         return;
       }
       const finalizers = object.metadata.finalizers!.filter((each) => each !== finalizer);
-      const plural = isClaim ? 'persistentvolumeclaims' : 'persistentvolumes';
-      const { uid, resourceVersion } = object.metadata;
+      const { namespace, name, uid, resourceVersion } = object.metadata;
+      const address = { group, version: 'v1', plural, name: name!, ...(namespace ? { namespace } : {}) };
       try {
-        await client.patch({ group: '', version: 'v1', plural, namespace, name }, 'merge', {
+        await client.patch(address, 'merge', {
           metadata: { uid: uid!, resourceVersion: resourceVersion!, finalizers },
         });
       } catch (error) {
@@ -47,6 +50,38 @@ export function startStorageProtection(context: ControllerContext): RunningContr
       }
     },
   });
+
+  function subjectOf(key: string) {
+    if (key.startsWith(CLASS_KEY)) {
+      const object = classes.get(undefined, key.slice(CLASS_KEY.length));
+      const plural = 'volumeattributesclasses';
+      return { object, finalizer: CLASS_FINALIZER, group: 'storage.k8s.io', plural, isNeeded: isNamed };
+    }
+    const { namespace, name } = splitKey(key);
+    return namespace === undefined
+      ? {
+          object: volumes.get(undefined, name),
+          finalizer: VOLUME_FINALIZER,
+          group: '',
+          plural: 'persistentvolumes',
+          isNeeded: isBound,
+        }
+      : {
+          object: claims.get(namespace, name),
+          finalizer: CLAIM_FINALIZER,
+          group: '',
+          plural: 'persistentvolumeclaims',
+          isNeeded: isUsed,
+        };
+  }
+
+  function isNamed({ metadata }: ApiObject): boolean {
+    const names = ({ spec, status }: ApiObject) => [
+      (spec as { volumeAttributesClassName?: string } | undefined)?.volumeAttributesClassName,
+      (status as { currentVolumeAttributesClassName?: string } | undefined)?.currentVolumeAttributesClassName,
+    ];
+    return [...claims.list(), ...volumes.list()].some((user) => names(user).includes(metadata.name));
+  }
 
   function isUsed(claim: ApiObject): boolean {
     for (const pod of pods.list(claim.metadata.namespace)) {
@@ -61,7 +96,17 @@ export function startStorageProtection(context: ControllerContext): RunningContr
     return (volume['status'] as { phase?: string } | undefined)?.phase === 'Bound';
   }
 
+  /** A claim or volume that changes may have been the last to name a class that is going. */
+  function lookAtClasses(): void {
+    for (const { metadata } of classes.list()) {
+      if (metadata.deletionTimestamp !== undefined) queue.add(`${CLASS_KEY}${metadata.name}`);
+    }
+  }
+
   const unsubscribers = [
+    classes.subscribe(lookAtClasses),
+    claims.subscribe(lookAtClasses),
+    volumes.subscribe(lookAtClasses),
     claims.subscribe(({ object, deleted }) => {
       if (!deleted && object.metadata.deletionTimestamp !== undefined) {
         queue.add(objectKey(object));
