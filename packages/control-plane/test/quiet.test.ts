@@ -1,33 +1,8 @@
-import type { Transport, TransportRequest } from '@slipway/kube';
 import { onReference, skipped, type TestManager } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { everything, key, Landscape, mcp } from './landscape.ts';
-
-/** Counts what goes to a cluster, but for what others do there. */
-class RequestLog {
-  readonly writes: string[] = [];
-  readonly reads: string[] = [];
-
-  through(inner: Transport): Transport {
-    return {
-      send: (request, signal) => {
-        this.#note(request);
-        return inner.send(request, signal);
-      },
-      open: (request, handler) => inner.open(request, handler),
-      close: () => inner.close(),
-    };
-  }
-
-  #note({ method, path }: TransportRequest): void {
-    (method === 'GET' ? this.reads : this.writes).push(`${method} ${path.split('?')[0]}`);
-  }
-
-  clear(): void {
-    this.writes.length = this.reads.length = 0;
-  }
-}
+import { RequestLog } from './request-log.ts';
 
 /** Makes every controller look at every object again, as a resync and a restart do. */
 async function restart(

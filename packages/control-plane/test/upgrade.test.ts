@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Client, type KubeObject, Namespace } from '@slipway/kube';
+import { onReference, restoreObjects, skipped } from '@slipway/testing';
+import { expect, test } from 'vitest';
+
+import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
+import { key, Landscape } from './landscape.ts';
+import { RequestLog } from './request-log.ts';
+
+/** What a version had made of a control plane, without what was there before. Its keys and tokens are those of clusters that are long gone. */
+async function leftOn(cluster: 'onboarding' | 'target'): Promise<KubeObject[]> {
+  const text = await readFile(join(import.meta.dirname, 'upgrade', `0.1.0-${cluster}.jsonl`), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as KubeObject);
+}
+
+async function uids(client: Client, objects: readonly KubeObject[]): Promise<Record<string, string | undefined>> {
+  const found = objects.map(async ({ apiVersion, kind, metadata: { name = '', namespace } }) => {
+    const live = await client.get(await client.resolve(apiVersion, kind), { name, namespace });
+    return [`${kind} ${namespace ?? ''}/${name}`, live?.metadata.uid] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+/** The control plane is the one it was, as far as the operator can tell. */
+async function asBefore(objects: readonly KubeObject[], target: Client): Promise<KubeObject[]> {
+  const { uid } = (await target.get(Namespace, { name: 'kube-system' }))!.metadata;
+  const identity = Buffer.from(uid!).toString('base64');
+  return objects.map((object) => {
+    const data = object['data'] as Record<string, string> | undefined;
+    return data?.['cluster-uid'] ? { ...object, data: { ...data, 'cluster-uid': identity } } : object;
+  });
+}
+
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: control planes of an earlier version, which need a control plane apart from the onboarding cluster',
+);
+
+test.skipIf(embeddedOnly)('what 0.1.0 has left is taken over as it is, and goes when it is deleted', async () => {
+  await using landscape = await Landscape.open();
+  const { cluster, target } = landscape;
+  const left = { here: await asBefore(await leftOn('onboarding'), target), there: await leftOn('target') };
+  await restoreObjects({ ...cluster, client: target }, left.there);
+  await restoreObjects(cluster, left.here);
+  const allUids = async () => ({ ...(await uids(cluster.client, left.here)), ...(await uids(target, left.there)) });
+  const before = await allUids();
+  expect(Object.values(before)).not.toContain(undefined);
+
+  const log = new RequestLog();
+  landscape.throughTarget = (transport) => log.through(transport);
+  await landscape.run(log.through(cluster.transport()));
+  await cluster.advance(60_000);
+  await landscape.ready();
+  expect(await allUids()).toEqual(before);
+  // Nothing is made or deleted for it, nor a new access asked for.
+  expect(log.writes.filter((write) => !write.startsWith('PATCH'))).toEqual([]);
+
+  log.clear();
+  await cluster.advance(180_000);
+  expect(log.writes).toEqual([]);
+
+  await cluster.client.delete(ManagedControlPlane, key);
+  await landscape.gone();
+  const remains = Object.entries(await allUids()).flatMap(([name, uid]) => (uid === undefined ? [] : [name]));
+  // Our account on a control plane that is not ours to remove.
+  expect(remains).toEqual(remains.filter((name) => /openmcp-system|admin--cluster-admin/.test(name)));
+});
