@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { days, Namespace, PersistentVolumeClaim, Pod, Secret, seconds } from '@slipway/kube';
+import { days, type KubeObject, Namespace, PersistentVolumeClaim, Pod, Secret, seconds } from '@slipway/kube';
 import { onReference, skipped, type TestCluster, type TestManager, testCluster } from '@slipway/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -117,6 +117,13 @@ class Stage implements AsyncDisposable {
   }
 }
 
+const privileged: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: place, name: 'privileged' },
+  spec: { containers: [{ name: 'main', image: 'app:1', securityContext: { privileged: true } }] },
+};
+
 const restarts = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
 
 /** The process of a container, by the name its pod gave it. */
@@ -160,6 +167,8 @@ describe.skipIf(leftOut)('a hosted control plane of real programs', () => {
         await client.create(apiServer());
         await stage.settled(version);
         await stage.works('first');
+        // The real API server lets only pods without privileges into the namespace: ours came in.
+        await expect(client.create(privileged)).rejects.toMatchObject({ code: 403 });
         lap('made');
 
         const etcdBefore = await stage.pod('etcd');
