@@ -206,6 +206,15 @@ it('a template that calls itself for ever is an error, not the end', async () =>
   expect(error.message.length).toBeLessThan(2000);
 });
 
+it('files that lead back to themselves are refused with the way round', async () => {
+  const through = { 'helmfile.yaml': 'helmfiles: [b/helmfile.yaml]', 'b/helmfile.yaml': 'helmfiles: [../helmfile.yaml]' };
+  expect((await refusal(through)).message).toMatch(/include each other: helmfile.yaml -> b.helmfile.yaml -> helmfile.yaml/);
+  const itself = { 'helmfile.yaml': 'helmfiles: [helmfile.yaml]' };
+  expect((await refusal(itself)).message).toMatch(/include each other: helmfile.yaml -> helmfile.yaml/);
+  const bases = { 'helmfile.yaml': 'bases: [base.yaml]', 'base.yaml': 'bases: [helmfile.yaml]' };
+  expect((await refusal(bases)).message).toBe('base.yaml: bases: a base cannot have bases of its own');
+});
+
 it('releases that need each other are refused when they are planned', async () => {
   const helmfile = await load({
     'helmfile.yaml': 'releases: [{name: a, chart: x, needs: [b]}, {name: b, chart: x, needs: [a]}]',
