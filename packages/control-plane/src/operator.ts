@@ -19,7 +19,7 @@ import { ManagedComponent } from './api/managed-component.ts';
 import { ManagedControlPlane } from './api/managed-control-plane.ts';
 import { apiServerComponent } from './api-server/component.ts';
 import type { ApiServerProvider } from './api-server/provider.ts';
-import { eraseAll } from './api-server/providers/cluster-process.ts';
+import { eraseAll, stopAll } from './api-server/providers/cluster-process.ts';
 import { embeddedProvider } from './api-server/providers/embedded.ts';
 import { hostedProvider } from './api-server/providers/hosted/provider.ts';
 import { existingProvider } from './api-server/providers/existing.ts';
@@ -321,13 +321,13 @@ spec:
 `;
 }
 
-/** With a kept cluster its API servers outlive the command, as they outlive an operator; without one they would lead nowhere. */
+/** The API servers outlive an operator, but not the command that is everything here: with a kept cluster they start again with it. */
 async function startExample({ folder }: ExampleContext): Promise<RunningExample> {
   const place = folder ?? (await mkdtemp(join(tmpdir(), 'slipway-control-planes-')));
   return {
     flags: { [dataFlag]: place },
     async [Symbol.asyncDispose]() {
-      if (folder === undefined) await eraseAll(place);
+      await (folder === undefined ? eraseAll(place) : stopAll(place));
     },
   };
 }

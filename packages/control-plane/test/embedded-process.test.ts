@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ConfigMap, type KubeObject, type ObjectKey } from '@slipway/kube';
+import { ConfigMap, type KubeObject, type ObjectKey, systemClock, systemRandom } from '@slipway/kube';
 import { skipped } from '@slipway/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -13,6 +13,7 @@ import type { ProvidedApiServer } from '../src/api-server/provider.ts';
 import { eraseAll } from '../src/api-server/providers/cluster-process.ts';
 import { embeddedProvider } from '../src/api-server/providers/embedded.ts';
 import type { ComponentContext } from '../src/component/define-component.ts';
+import { controlPlaneOperator } from '../src/operator.ts';
 import { Targets } from '../src/target/target.ts';
 
 const leftOut = skipped(
@@ -108,6 +109,22 @@ describe.skipIf(leftOut)('an embedded API server', { timeout: 120_000 }, () => {
     const second = await new Operator().ensure(key);
     expect(await pidOf(key)).not.toBe(pid);
     expect(second.bootstrapKubeconfig).toBe(first.bootstrapKubeconfig);
+    expect((await (await clientOf(second)).get(ConfigMap, note.metadata as ObjectKey))?.data).toEqual({ word: 'kept' });
+  });
+
+  test('ends with the try-out it belongs to, and comes back with the next one on the same data', async () => {
+    const first = await new Operator().ensure(key);
+    await (await clientOf(first)).create(note);
+    const pid = await pidOf(key);
+    const tryOut = await controlPlaneOperator.startExample!({
+      clock: systemClock,
+      random: systemRandom,
+      say: () => undefined,
+      folder,
+    });
+    await tryOut[Symbol.asyncDispose]();
+    while (isAlive(pid)) await wait(20);
+    const second = await new Operator().ensure(key);
     expect((await (await clientOf(second)).get(ConfigMap, note.metadata as ObjectKey))?.data).toEqual({ word: 'kept' });
   });
 

@@ -207,8 +207,13 @@ it('a template that calls itself for ever is an error, not the end', async () =>
 });
 
 it('files that lead back to themselves are refused with the way round', async () => {
-  const through = { 'helmfile.yaml': 'helmfiles: [b/helmfile.yaml]', 'b/helmfile.yaml': 'helmfiles: [../helmfile.yaml]' };
-  expect((await refusal(through)).message).toMatch(/include each other: helmfile.yaml -> b.helmfile.yaml -> helmfile.yaml/);
+  const through = {
+    'helmfile.yaml': 'helmfiles: [b/helmfile.yaml]',
+    'b/helmfile.yaml': 'helmfiles: [../helmfile.yaml]',
+  };
+  expect((await refusal(through)).message).toMatch(
+    /include each other: helmfile.yaml -> b.helmfile.yaml -> helmfile.yaml/,
+  );
   const itself = { 'helmfile.yaml': 'helmfiles: [helmfile.yaml]' };
   expect((await refusal(itself)).message).toMatch(/include each other: helmfile.yaml -> helmfile.yaml/);
   const bases = { 'helmfile.yaml': 'bases: [base.yaml]', 'base.yaml': 'bases: [helmfile.yaml]' };

@@ -100,11 +100,16 @@ async function commandLine(pid: number): Promise<string | undefined> {
   });
 }
 
-/** Ends every embedded API server below a folder and removes what they kept. */
-export async function eraseAll(folder: string): Promise<void> {
+/** Asks every embedded API server below a folder to end. What they kept stays, and the next to need one starts it again. */
+export async function stopAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true }).catch(() => [])) {
     if (basename(entry) !== 'pid') continue;
     await new ClusterProcess(join(folder, dirname(entry)), { command: [''] }).stop();
   }
+}
+
+/** The same, and removes what they kept. */
+export async function eraseAll(folder: string): Promise<void> {
+  await stopAll(folder);
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
