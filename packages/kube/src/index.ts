@@ -3,6 +3,7 @@ export * from './client.ts';
 export { createClient, type ClientOptions } from './client/create-client.ts';
 export type { CallInfo, CallOutcome, ClientInstrument, Verb } from './client/requester.ts';
 export { collectionPath, objectPath, withQuery } from './resource-path.ts';
+export { abortable } from './abortable.ts';
 export * from './clock.ts';
 export * from './command/command.ts';
 export * from './command/command-error.ts';
@@ -88,6 +89,7 @@ export type { LoadBalancerStatus, PersistentVolumeClaimSpec, ServicePort, Servic
 export type { PolicyRule, RoleRef, Subject, Webhook, WebhookClientConfig } from './kinds/policy-types.ts';
 export type { DeploymentSpec, DeploymentStatus, JobSpec } from './kinds/workload-types.ts';
 export { firstOfMany } from './first-of-many.ts';
+export { timeLimit, type TimeLimit } from './time-limit.ts';
 export * from './kube-error.ts';
 export * from './merge-patch.ts';
 export * from './mutable.ts';

@@ -7,6 +7,7 @@ import {
   Lease,
   type Random,
   sleep,
+  timeLimit,
 } from '@slipway/kube';
 
 import type { Logger } from '../log/logger.ts';
@@ -281,9 +282,8 @@ export class LeaderElector {
       spec: { ...seen.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now },
     };
     try {
-      const limit = new AbortController();
-      const timer = clock.schedule(retryMs, () => limit.abort(new Error('no answer in time')));
-      await client.update(free, { signal: limit.signal }).finally(() => timer.cancel());
+      using limit = timeLimit(clock, retryMs);
+      await client.update(free, { signal: limit.signal });
       log.info('gave the lease up');
     } catch (error) {
       log.warn('could not give the lease up; the next leader has to wait for it to run out', { error });
@@ -301,16 +301,8 @@ export class LeaderElector {
 
   async #withLimit<T>(limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#end.signal.throwIfAborted();
-    const limit = new AbortController();
-    const onEnd = () => limit.abort(this.#end.signal.reason);
-    this.#end.signal.addEventListener('abort', onEnd, { once: true });
-    const timer = this.#options.clock.schedule(limitMs, () => limit.abort(new Error(`no answer in ${limitMs} ms`)));
-    try {
-      return await work(limit.signal);
-    } finally {
-      timer.cancel();
-      this.#end.signal.removeEventListener('abort', onEnd);
-    }
+    using limit = timeLimit(this.#options.clock, limitMs, { signal: this.#end.signal });
+    return await work(limit.signal);
   }
 }
 

@@ -1,7 +1,16 @@
 import { hostname } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
-import { type Clock, findConnection, kindText, type Random, systemClock, systemRandom } from '@slipway/kube';
+import {
+  abortable,
+  type Clock,
+  findConnection,
+  kindText,
+  type Random,
+  systemClock,
+  systemRandom,
+  timeLimit,
+} from '@slipway/kube';
 import { trace, type Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 
@@ -443,12 +452,15 @@ class RunningManager implements Manager {
   /** Whether `work` ended in time. */
   async #within(limitMs: number, work: Promise<unknown> | undefined, complaint?: string): Promise<boolean> {
     if (!work) return true;
-    const late = Promise.withResolvers<false>();
-    const timer = this.#clock.schedule(limitMs, () => late.resolve(false));
-    const inTime = await Promise.race([work.then(() => true as const), late.promise]);
-    timer.cancel();
-    if (!inTime && complaint) this.#log.warn(complaint, { limitMs });
-    return inTime;
+    using limit = timeLimit(this.#clock, limitMs);
+    try {
+      await abortable(work, limit.signal);
+      return true;
+    } catch (error) {
+      if (!limit.isOver) throw error;
+      if (complaint) this.#log.warn(complaint, { limitMs });
+      return false;
+    }
   }
 }
 
