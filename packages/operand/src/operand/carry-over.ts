@@ -1,14 +1,12 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
-import { parseJson, type DeepReadonly } from '@slipway/kube';
+import type { DeepReadonly } from '@slipway/kube';
 
 import type { Operand } from '../api.ts';
 import type { LiveRef } from '../live-refs.ts';
+import { pack, unpack } from './packed.ts';
 import type { OperandReading, StatusWrite } from './run.ts';
 
 /** So many are listed for people to read. More are packed: thousands beside a large manifest do not fit into one object. */
 const listed = 200;
-/** What the packed list may be unpacked, in bytes. */
-const largestList = 64 * 1024 * 1024;
 
 /** Members of sets that went before another one took them over. What is not wanted at the promotion is pruned then. */
 export function carryOverOf(run: OperandReading): readonly DeepReadonly<LiveRef>[] {
@@ -19,13 +17,12 @@ export function carryOverOf(run: OperandReading): readonly DeepReadonly<LiveRef>
 export function carryOverIn(status: DeepReadonly<Operand['status']>): readonly DeepReadonly<LiveRef>[] {
   const { carryOver = [], carryOverPacked } = status ?? {};
   if (carryOverPacked === undefined) return carryOver;
-  const bytes = gunzipSync(Buffer.from(carryOverPacked, 'base64'), { maxOutputLength: largestList });
-  return parseJson(bytes.toString()) as LiveRef[];
+  return unpack(Buffer.from(carryOverPacked, 'base64'), 'status.carryOverPacked') as LiveRef[];
 }
 
 /** The fields of status that hold a carry-over. */
 export function carryOverFields(refs: readonly LiveRef[]): Pick<StatusWrite, 'carryOver' | 'carryOverPacked'> {
   return refs.length <= listed
     ? { carryOver: [...refs], carryOverPacked: undefined }
-    : { carryOver: undefined, carryOverPacked: gzipSync(JSON.stringify(refs)).toString('base64') };
+    : { carryOver: undefined, carryOverPacked: pack(refs).toString('base64') };
 }

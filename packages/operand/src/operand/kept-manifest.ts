@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import {
   findCondition,
   isConflict,
@@ -9,7 +8,6 @@ import {
   Secret,
   type DeepReadonly,
   type KubeObject,
-  parseJson,
 } from '@slipway/kube';
 import { groupOf, refKey, refOf, refusalText } from '@slipway/manifests';
 
@@ -19,6 +17,7 @@ import { mergedManifest } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { operandCondition, type OperandReason } from '../reasons.ts';
 import { memberReferenceTo } from '../set-references.ts';
+import { pack, unpack } from './packed.ts';
 import type { Revision } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
 import { writeStatus } from './status.ts';
@@ -38,8 +37,6 @@ const secretType = 'operand.slipway.dev/manifest';
 const largestSet = 1_450_000;
 /** What is put into one Secret, in bytes. The limit is 1 MiB. */
 const largestSecret = 900_000;
-/** What a part may be unpacked, in bytes: a few kilobytes of zeros packed must not fill the memory. */
-const largestPart = 64 * 1024 * 1024;
 
 /**
  * For rolling back: the content that was last ready. What is open in the Operand is kept, packed, in the status of the set it
@@ -179,7 +176,7 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
   const set = name ? await client.get(ClusterActiveOperand, { name }, { signal }) : undefined;
   const kept: Kept | undefined = set?.status?.lastReadyManifest;
   if (!kept) return undefined;
-  const parts = [unpack(Buffer.from(kept.data, 'base64'))];
+  const parts = [unpack(Buffer.from(kept.data, 'base64'), `status.lastReadyManifest of ${set!.metadata.name}`) as Part];
   const sourceNamespaces = new Map<string, string>();
   for (const [namespace, pieces] of Map.groupBy(kept.secrets ?? [], (piece) => piece.namespace)) {
     const bytes: Buffer[] = [];
@@ -192,7 +189,7 @@ export async function readKeptManifest(run: OperandRun): Promise<Manifest | unde
       }
       bytes.push(content);
     }
-    const part = unpack(Buffer.concat(bytes));
+    const part = unpack(Buffer.concat(bytes), `the manifest kept in namespace ${namespace}`) as Part;
     for (const object of part.steadyState) sourceNamespaces.set(refKey(refOf(object)), namespace);
     parts.push(part);
   }
@@ -229,14 +226,6 @@ function homeOf(object: DeepReadonly<KubeObject>, manifest: Manifest): string | 
 function partOf(manifest: Manifest, home: string | undefined): Part {
   const isHere = (object: DeepReadonly<KubeObject>) => homeOf(object, manifest) === home;
   return { steadyState: manifest.steadyState.filter(isHere), postInstall: manifest.postInstall.filter(isHere) };
-}
-
-function pack(part: Part): Buffer {
-  return gzipSync(JSON.stringify(part));
-}
-
-function unpack(bytes: Buffer): Part {
-  return parseJson(gunzipSync(bytes, { maxOutputLength: largestPart }).toString('utf8')) as Part;
 }
 
 function sha256(bytes: Uint8Array): string {
