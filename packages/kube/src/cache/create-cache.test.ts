@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { makeWorld, Pod, recordEvents, Secret, Widget } from '../../test/rows/world.ts';
+import { makeWorld, Pod, recordEvents, Secret, Widget } from '../../test/watch-failures/world.ts';
 import type { Kind } from '../kind.ts';
 import { CacheError } from './cache-error.ts';
 

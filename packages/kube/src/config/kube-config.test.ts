@@ -153,7 +153,7 @@ describe('credentials', () => {
     });
   });
 
-  test('row 20: a token file is read again after a minute, and at once on 401', async () => {
+  test('a token file is read again after a minute, and at once on 401 (watch failure 20)', async () => {
     await using files = await folder();
     let valid = 'one';
     const seen: string[] = [];

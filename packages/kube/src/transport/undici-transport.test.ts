@@ -43,7 +43,7 @@ async function closing<T>(transport: Transport, use: (transport: Transport) => P
 }
 
 describe('send', () => {
-  test('row 21: many requests share a connection (a second one may open while the first is being freed)', async () => {
+  test('many requests share a connection (a second one may open while the first is being freed) (watch failure 21)', async () => {
     await using server = await serve(answer({ ok: true }));
     await closing(undiciTransport({ server: server.url }), async (transport) => {
       for (let round = 0; round < 20; round += 1) await transport.send(get('/'));
@@ -60,7 +60,7 @@ describe('send', () => {
     });
   });
 
-  test('row 18: a signal that lives as long as the process gathers no listeners', async () => {
+  test('a signal that lives as long as the process gathers no listeners (watch failure 18)', async () => {
     await using server = await serve(answer({}));
     const { signal } = new AbortController();
     await closing(undiciTransport({ server: server.url }), async (transport) => {
@@ -73,7 +73,7 @@ describe('send', () => {
     });
   });
 
-  test('row 3: a server that never answers is given up on, and the timer goes with the request', async () => {
+  test('a server that never answers is given up on, and the timer goes with the request (watch failure 3)', async () => {
     await using server = await serve(() => {});
     const clock = new VirtualClock();
     await closing(undiciTransport({ server: server.url }, { clock, requestTimeoutMs: 5_000 }), async (transport) => {

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const resource of open.splice(0)) await resource[Symbol.asyncDispose]();
 });
 
-test('row 22: changes of one object are applied in order, before the chunk handler returns', async () => {
+test('changes of one object are applied in order, before the chunk handler returns (watch failure 22)', async () => {
   const transport = cannedTransport(() => undefined);
   const cache = createCache({ transport, clock: new VirtualClock(), random: seededRandom(1) });
   open.push(cache);
@@ -43,7 +43,7 @@ test('row 22: changes of one object are applied in order, before the chunk handl
 });
 
 test.each(['stream', 'list', 'watch'] as const)(
-  'row 23: 429 on a %s is waited out as asked, and nothing is missed',
+  '429 on a %s is waited out as asked, and nothing is missed (watch failure 23)',
   async (verb) => {
     await using world = makeWorld({ streamLists: verb !== 'list' });
     const { server, clock } = world;
@@ -72,7 +72,7 @@ test.each(['stream', 'list', 'watch'] as const)(
   },
 );
 
-test('row 23: 429 inside the stream is waited out, and the watch goes on from the same version', async () => {
+test('429 inside the stream is waited out, and the watch goes on from the same version (watch failure 23)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -95,18 +95,21 @@ test('row 23: 429 inside the stream is waited out, and the watch goes on from th
 test.each([
   ['no time at all', 0, 50, 30_001],
   ['a day', 86_400, 100_000, 133_000],
-])('row 23: a server that asks for %s is not taken at its word', async (_, retryAfter, atLeastMs, atMostMs) => {
-  await using world = makeWorld();
-  const { server, clock } = world;
-  server.next('stream', { type: 'status', code: 429, retryAfter });
-  world.cache.start();
-  await clock.runUntil(() => server.requests.length === 2);
-  const waited = server.requests[1]!.at - server.requests[0]!.at;
-  expect(waited).toBeGreaterThanOrEqual(atLeastMs);
-  expect(waited).toBeLessThanOrEqual(atMostMs);
-});
+])(
+  'a server that asks for %s is not taken at its word (watch failure 23)',
+  async (_, retryAfter, atLeastMs, atMostMs) => {
+    await using world = makeWorld();
+    const { server, clock } = world;
+    server.next('stream', { type: 'status', code: 429, retryAfter });
+    world.cache.start();
+    await clock.runUntil(() => server.requests.length === 2);
+    const waited = server.requests[1]!.at - server.requests[0]!.at;
+    expect(waited).toBeGreaterThanOrEqual(atLeastMs);
+    expect(waited).toBeLessThanOrEqual(atMostMs);
+  },
+);
 
-test('row 23: 503 with Retry-After in the middle of a paged list continues with the same page', async () => {
+test('503 with Retry-After in the middle of a paged list continues with the same page (watch failure 23)', async () => {
   await using world = makeWorld({ streamLists: false, timings: { pageSize: 2 } });
   const { server, clock } = world;
   for (let i = 0; i < 6; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -120,7 +123,7 @@ test('row 23: 503 with Retry-After in the middle of a paged list continues with 
   expect(tokens[2]).toBe(tokens[1]);
 });
 
-test('row 24: what is kept per object goes when the object goes', async () => {
+test('what is kept per object goes when the object goes (watch failure 24)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   cache.informer(Widget, { indices: { size: (widget) => [String(widget.spec.size)] } });
@@ -147,7 +150,7 @@ test('row 24: what is kept per object goes when the object goes', async () => {
   expect((await settledMemory()) - before).toBeLessThan(2_500_000);
 });
 
-test('row 25: nothing is turned into text for a log that nobody reads', async () => {
+test('nothing is turned into text for a log that nobody reads (watch failure 25)', async () => {
   await using world = makeWorld({ log: undefined });
   const { server, transport } = world;
   await world.start();
@@ -163,7 +166,7 @@ test('row 25: nothing is turned into text for a log that nobody reads', async ()
   expect(stringify).not.toHaveBeenCalled();
 });
 
-test('row 25: a log line carries fields, and never an object', async () => {
+test('a log line carries fields, and never an object (watch failure 25)', async () => {
   const fields: unknown[] = [];
   const log = {
     debug: (_: string, more?: object) => fields.push(more),
@@ -182,7 +185,7 @@ test('row 25: a log line carries fields, and never an object', async () => {
   });
 });
 
-test('row 26: a long list is taken apart a few milliseconds at a time', async () => {
+test('a long list is taken apart a few milliseconds at a time (watch failure 26)', async () => {
   const items = Array.from({ length: 400 }, (_, i) => widgetEvent('ADDED', i + 1, i, `w${i}`).object);
   const body = Buffer.from(JSON.stringify({ items, metadata: { resourceVersion: '900' } }));
   const transport = cannedTransport(({ path }) => (path.includes('watch=true') ? undefined : [body]));
@@ -219,7 +222,7 @@ test('row 26: a long list is taken apart a few milliseconds at a time', async ()
   expect(slices).toBeGreaterThanOrEqual(130);
 });
 
-test('row 26: lists come in pages of 500', async () => {
+test('lists come in pages of 500 (watch failure 26)', async () => {
   await using world = makeWorld({ streamLists: false });
   const { server } = world;
   for (let i = 0; i < 1_201; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -228,7 +231,7 @@ test('row 26: lists come in pages of 500', async () => {
   expect(world.informer.size).toBe(1_201);
 });
 
-test('row 26: a list that loses its place is asked for in one piece', async () => {
+test('a list that loses its place is asked for in one piece (watch failure 26)', async () => {
   await using world = makeWorld({ streamLists: false, timings: { pageSize: 2 } });
   const { server, clock } = world;
   for (let i = 0; i < 5; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -240,7 +243,7 @@ test('row 26: a list that loses its place is asked for in one piece', async () =
   expect(world.informer.size).toBe(5);
 });
 
-test('row 26: a list that is cut short is asked for again', async () => {
+test('a list that is cut short is asked for again (watch failure 26)', async () => {
   await using world = makeWorld({ streamLists: false });
   const { server, clock } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -252,7 +255,7 @@ test('row 26: a list that is cut short is asked for again', async () => {
   expect(await world.contents()).toEqual({ 'a/one': 1 });
 });
 
-test('row 27: a stream whose end marker never comes gives way to pages', async () => {
+test('a stream whose end marker never comes gives way to pages (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -274,7 +277,7 @@ test('row 27: a stream whose end marker never comes gives way to pages', async (
   expect(server.openAnswers).toBe(1);
 });
 
-test('row 27: bookmarks without the annotation are not the end marker', async () => {
+test('bookmarks without the annotation are not the end marker (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.next('stream', { type: 'no-end-marker' });
@@ -285,7 +288,7 @@ test('row 27: bookmarks without the annotation are not the end marker', async ()
   expect(world.informer.synced).toBe(false);
 });
 
-test('row 27: a stream that is cut off again and again gives way to pages', async () => {
+test('a stream that is cut off again and again gives way to pages (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   for (let i = 0; i < 20; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -296,7 +299,7 @@ test('row 27: a stream that is cut off again and again gives way to pages', asyn
   expect(clock.pending).toBeLessThan(6);
 });
 
-test('row 27: streams that were not finished leave nothing behind', async () => {
+test('streams that were not finished leave nothing behind (watch failure 27)', async () => {
   await using world = makeWorld({ log: undefined, timings: { streamTries: 1_000 } });
   const { server, clock } = world;
   for (let i = 0; i < 10; i += 1) {
@@ -311,7 +314,7 @@ test('row 27: streams that were not finished leave nothing behind', async () => 
   expect((await settledMemory()) - before).toBeLessThan(10_000_000);
 });
 
-test('row 27: a slow stream is not a dead one', async () => {
+test('a slow stream is not a dead one (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   for (let i = 0; i < 10; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -322,7 +325,7 @@ test('row 27: a slow stream is not a dead one', async () => {
   expect(world.informer.size).toBe(10);
 });
 
-test('row 27: a server that cannot stream lists is asked once, for all kinds', async () => {
+test('a server that cannot stream lists is asked once, for all kinds (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   server.watchList = false;
@@ -332,7 +335,7 @@ test('row 27: a server that cannot stream lists is asked once, for all kinds', a
   expect(server.requests.map(({ verb }) => verb)).toEqual(['stream', 'list', 'watch', 'list', 'watch']);
 });
 
-test('row 27: one API that cannot stream lists does not speak for the others', async () => {
+test('one API that cannot stream lists does not speak for the others (watch failure 27)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   server.next('stream', { type: 'status', code: 405, reason: 'MethodNotAllowed' });
@@ -342,7 +345,7 @@ test('row 27: one API that cannot stream lists does not speak for the others', a
   expect(server.requests.map(({ verb }) => verb)).toEqual(['stream', 'list', 'watch', 'stream']);
 });
 
-test('row 28: nothing of a stream counts before its end marker, and its versions never do', async () => {
+test('nothing of a stream counts before its end marker, and its versions never do (watch failure 28)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   for (let i = 0; i < 5; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -363,7 +366,7 @@ test('row 28: nothing of a stream counts before its end marker, and its versions
   expect(server.requests[2]!.query.get('resourceVersion')).toBe(String(server.version));
 });
 
-test('row 28: a reload is read as the old set until it is complete', async () => {
+test('a reload is read as the old set until it is complete (watch failure 28)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   for (let i = 0; i < 4; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -380,7 +383,7 @@ test('row 28: a reload is read as the old set until it is complete', async () =>
   expect(await world.contents()).toEqual({ 'a/w0': 100, 'a/w1': 1, 'a/w2': 2 });
 });
 
-test('row 30: reading a kind nobody declared is an error that says how to declare it', async () => {
+test('reading a kind nobody declared is an error that says how to declare it (watch failure 30)', async () => {
   await using world = makeWorld();
   await world.start();
   await expect(world.cache.get(Pod, { namespace: 'a', name: 'x' })).rejects.toThrow(
@@ -391,7 +394,7 @@ test('row 30: reading a kind nobody declared is an error that says how to declar
 });
 
 test.each([true, false])(
-  'row 30: Secrets are cached as metadata unless asked otherwise (streamed: %s)',
+  'Secrets are cached as metadata unless asked otherwise (streamed: %s) (watch failure 30)',
   async (streamLists) => {
     await using world = makeWorld({ streamLists });
     const { server, cache, clock } = world;
@@ -410,7 +413,7 @@ test.each([true, false])(
   },
 );
 
-test('row 30: a server that sends whole Secrets nevertheless cannot make the cache keep them', async () => {
+test('a server that sends whole Secrets nevertheless cannot make the cache keep them (watch failure 30)', async () => {
   const secret = {
     ...widgetEvent('ADDED', 7, 1).object,
     apiVersion: 'v1',
@@ -430,7 +433,7 @@ test('row 30: a server that sends whole Secrets nevertheless cannot make the cac
   expect(seen).toHaveLength(1);
 });
 
-test('row 30: whoever needs the data says so', async () => {
+test('whoever needs the data says so (watch failure 30)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   const secrets = cache.informer(Secret, { metadataOnly: false });
@@ -442,7 +445,7 @@ test('row 30: whoever needs the data says so', async () => {
   });
 });
 
-test('row 31: at start one page is in memory at a time, stripped, and nothing is parsed', async () => {
+test('at start one page is in memory at a time, stripped, and nothing is parsed (watch failure 31)', async () => {
   const pageSize = 100;
   const pages = 20;
   const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': { padding: 'x'.repeat(20_000) } } }];
@@ -483,7 +486,7 @@ test('row 31: at start one page is in memory at a time, stripped, and nothing is
   expect(first!.metadata).not.toHaveProperty('managedFields');
 });
 
-test('row 32: a kind the cluster does not serve is named, and loads by itself when its CRD comes', async () => {
+test('a kind the cluster does not serve is named, and loads by itself when its CRD comes (watch failure 32)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.unserve(Widget);
@@ -503,7 +506,7 @@ test('row 32: a kind the cluster does not serve is named, and loads by itself wh
   expect(world.status().problem).toBeUndefined();
 });
 
-test('row 32: a missing permission is named with what to grant, and heals by itself', async () => {
+test('a missing permission is named with what to grant, and heals by itself (watch failure 32)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   const message = 'widgets.example.com is forbidden: User "system:serviceaccount:x:y" cannot watch resource "widgets"';
@@ -519,7 +522,7 @@ test('row 32: a missing permission is named with what to grant, and heals by its
   expect(world.status().problem).toBeUndefined();
 });
 
-test('row 32: one kind that cannot be loaded does not hold up the others, and a read of it fails with the reason', async () => {
+test('one kind that cannot be loaded does not hold up the others, and a read of it fails with the reason (watch failure 32)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   server.unserve(Pod);

@@ -33,7 +33,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, turn])) === marker;
 }
 
-test('row 29: a read after an update waits until the cache has it', async () => {
+test('a read after an update waits until the cache has it (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const { metadata } = server.put(Widget, { ...one, spec: { size: 2 } });
@@ -44,7 +44,7 @@ test('row 29: a read after an update waits until the cache has it', async () => 
   expect((await read)?.spec.size).toBe(2);
 });
 
-test('row 29: a read after a creation waits until the cache has it', async () => {
+test('a read after a creation waits until the cache has it (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const two = { namespace: 'a', name: 'two' };
@@ -56,7 +56,7 @@ test('row 29: a read after a creation waits until the cache has it', async () =>
   expect((await read)?.spec.size).toBe(2);
 });
 
-test('row 29: a read after a deletion does not show the object any more', async () => {
+test('a read after a deletion does not show the object any more (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const { uid } = server.objects(Widget).get('a/one')!.metadata;
@@ -68,7 +68,7 @@ test('row 29: a read after a deletion does not show the object any more', async 
   expect(await read).toBeUndefined();
 });
 
-test('row 29: a deletion of an object that was created a moment ago covers its late arrival', async () => {
+test('a deletion of an object that was created a moment ago covers its late arrival (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const two = { namespace: 'a', name: 'two' };
@@ -84,7 +84,7 @@ test('row 29: a deletion of an object that was created a moment ago covers its l
   expect(await read).toBeUndefined();
 });
 
-test('row 29: a successor of the same name is not taken for the deleted object', async () => {
+test('a successor of the same name is not taken for the deleted object (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const { uid } = server.objects(Widget).get('a/one')!.metadata;
@@ -95,7 +95,7 @@ test('row 29: a successor of the same name is not taken for the deleted object',
   expect((await cache.get(Widget, one))?.metadata.uid).toBe(next.metadata.uid);
 });
 
-test('row 29: a list waits for all writes of its kind', async () => {
+test('a list waits for all writes of its kind (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   for (const name of ['two', 'three']) {
@@ -108,7 +108,7 @@ test('row 29: a list waits for all writes of its kind', async () => {
   expect(await list).toHaveLength(3);
 });
 
-test('row 29: reads of other objects do not wait', async () => {
+test('reads of other objects do not wait (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   const two = { namespace: 'a', name: 'two' };
@@ -116,7 +116,7 @@ test('row 29: reads of other objects do not wait', async () => {
   expect((await cache.get(Widget, one))?.spec.size).toBe(1);
 });
 
-test('row 29: the wait is bounded, and the timeout is told', async () => {
+test('the wait is bounded, and the timeout is told (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache, clock } = world;
   cache.wrote(Widget, one, server.put(Widget, { ...one, spec: { size: 2 } }).metadata);
@@ -132,7 +132,7 @@ test('row 29: the wait is bounded, and the timeout is told', async () => {
   expect((await cache.get(Widget, one))?.spec.size).toBe(1);
 });
 
-test('row 29: a write that is followed by somebody else’s is seen with theirs', async () => {
+test('a write that is followed by somebody else’s is seen with theirs (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   cache.wrote(Widget, one, server.put(Widget, { ...one, spec: { size: 2 } }).metadata);
@@ -142,7 +142,7 @@ test('row 29: a write that is followed by somebody else’s is seen with theirs'
   expect((await read)?.spec.size).toBe(3);
 });
 
-test('row 29: a write that somebody undid by deleting the object is seen too', async () => {
+test('a write that somebody undid by deleting the object is seen too (watch failure 29)', async () => {
   await using world = await makeLaggingWorld();
   const { server, cache } = world;
   cache.wrote(Widget, one, server.put(Widget, { ...one, spec: { size: 2 } }).metadata);
@@ -153,7 +153,7 @@ test('row 29: a write that somebody undid by deleting the object is seen too', a
   expect(await read).toBeUndefined();
 });
 
-test('row 29: a write to an object outside the scope is settled by a bookmark', async () => {
+test('a write to an object outside the scope is settled by a bookmark (watch failure 29)', async () => {
   await using world = makeWorld();
   const { server, cache, clock } = world;
   await world.start();
@@ -167,7 +167,7 @@ test('row 29: a write to an object outside the scope is settled by a bookmark', 
   expect(world.status().counts?.ownWriteTimeouts).toBe(0);
 });
 
-test('row 29: who does not want to wait does not', async () => {
+test('who does not want to wait does not (watch failure 29)', async () => {
   await using world = makeWorld({ ownWriteWaitMs: 0 });
   await world.start();
   world.cache.wrote(Widget, one, { resourceVersion: '999999' });
@@ -175,7 +175,7 @@ test('row 29: who does not want to wait does not', async () => {
   expect(world.status().counts?.ownWriteTimeouts).toBe(0);
 });
 
-test('row 29: a write the cache has seen already costs nothing', async () => {
+test('a write the cache has seen already costs nothing (watch failure 29)', async () => {
   await using world = makeWorld();
   const { server, cache } = world;
   await world.start();

@@ -10,7 +10,7 @@ import { TcpServer } from '../faulty-server/tcp-server.ts';
 import { Widget } from './world.ts';
 
 // In a file of its own: the HTTP client must not have started its timers before they are faked.
-test('row 19: a watch survives ten silent minutes, which end a stream with the usual limit on bodies', async () => {
+test('a watch survives ten silent minutes, which end a stream with the usual limit on bodies (watch failure 19)', async () => {
   const server = new FaultyServer(systemClock);
   server.serve(Widget);
   server.bookmarks = false;

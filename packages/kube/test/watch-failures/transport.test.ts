@@ -55,7 +55,7 @@ function told(informer: ReturnType<Cache['informer']>, name: string): Promise<vo
   });
 }
 
-test('row 16: watches and requests speak HTTP/1.1 to a server that would rather speak HTTP/2', async () => {
+test('watches and requests speak HTTP/1.1 to a server that would rather speak HTTP/2 (watch failure 16)', async () => {
   const authority = await createCertificateAuthority('test');
   const leaf = await authority.issue({ commonName: 'server', ipAddresses: ['127.0.0.1'], dnsNames: ['localhost'] });
   const server = new FaultyServer(systemClock);
@@ -85,7 +85,7 @@ test('row 16: watches and requests speak HTTP/1.1 to a server that would rather 
   expect(sessions).toBe(0);
 });
 
-test('row 17: many watches at once each have a connection, and a server that hangs up politely loses nothing', async () => {
+test('many watches at once each have a connection, and a server that hangs up politely loses nothing (watch failure 17)', async () => {
   const namespaces = Array.from({ length: 12 }, (_, i) => `n${i}`);
   const server = new FaultyServer(systemClock);
   server.serve(Widget);
@@ -108,7 +108,7 @@ test('row 17: many watches at once each have a connection, and a server that han
   expect(informer.size).toBe(24);
 });
 
-test('row 18: waiting with a signal that lives as long as the process leaves nothing on it', async () => {
+test('waiting with a signal that lives as long as the process leaves nothing on it (watch failure 18)', async () => {
   const { cache, tcp, informer, server } = await makeTcpWorld();
   const { signal } = new AbortController();
   const warnings: unknown[] = [];
@@ -129,7 +129,7 @@ test('row 18: waiting with a signal that lives as long as the process leaves not
   expect(warnings).toEqual([]);
 });
 
-test('row 20: a watch that is refused with 401 comes back with the token that replaced the old one', async () => {
+test('a watch that is refused with 401 comes back with the token that replaced the old one (watch failure 20)', async () => {
   let token = 'first';
   const { cache, tcp, informer, server } = await makeTcpWorld({
     credentials: {
@@ -151,7 +151,7 @@ test('row 20: a watch that is refused with 401 comes back with the token that re
   await vi.waitFor(() => expect(cache.status()[0]!.problem).toBeUndefined());
 });
 
-test('row 21: a watch that ends properly goes on over the connection it had', async () => {
+test('a watch that ends properly goes on over the connection it had (watch failure 21)', async () => {
   const { cache, tcp, informer, server } = await makeTcpWorld();
   cache.start();
   await cache.synced();

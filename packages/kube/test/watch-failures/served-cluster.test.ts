@@ -99,7 +99,7 @@ describe.each([true, false])('against a whole API server (streamed: %s)', (strea
     expect(await gone).toBeUndefined();
   });
 
-  test('row 32: a kind whose CRD comes later is reported, then loads by itself', async () => {
+  test('a kind whose CRD comes later is reported, then loads by itself (watch failure 32)', async () => {
     await using cluster = await testCluster({ unshared: true });
     await using cache = cacheOf(cluster, streamLists);
     const informer = cache.informer(Gadget);

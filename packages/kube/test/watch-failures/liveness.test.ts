@@ -5,7 +5,7 @@ import { makeWorld, recordEvents, Widget } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
 
-test('row 1: a connection that dies without a word is noticed by the missing bookmarks, and resumed where it was', async () => {
+test('a connection that dies without a word is noticed by the missing bookmarks, and resumed where it was (watch failure 1)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -26,7 +26,7 @@ test('row 1: a connection that dies without a word is noticed by the missing boo
   expect(world.status().counts?.restarts).toEqual({ silent: 1 });
 });
 
-test('row 1: without bookmarks the end that the server announced is waited for, and not much longer', async () => {
+test('without bookmarks the end that the server announced is waited for, and not much longer (watch failure 1)', async () => {
   await using world = makeWorld({ streamLists: false });
   const { server, clock } = world;
   server.bookmarks = false;
@@ -43,7 +43,7 @@ test('row 1: without bookmarks the end that the server announced is waited for, 
   expect(world.status().counts?.restarts).toEqual({ overdue: 1 });
 });
 
-test('row 1: every watch asks for another end between five and ten minutes, and for bookmarks', async () => {
+test('every watch asks for another end between five and ten minutes, and for bookmarks (watch failure 1)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -56,7 +56,7 @@ test('row 1: every watch asks for another end between five and ten minutes, and 
   expect(server.requests.every(({ query }) => query.get('allowWatchBookmarks') === 'true')).toBe(true);
 });
 
-test('row 2: a quiet watch lives as long as the server lets it', async () => {
+test('a quiet watch lives as long as the server lets it (watch failure 2)', async () => {
   await using world = makeWorld({ streamLists: false });
   const { server, clock } = world;
   server.bookmarks = false;
@@ -67,7 +67,7 @@ test('row 2: a quiet watch lives as long as the server lets it', async () => {
   expect(world.status().problem).toBeUndefined();
 });
 
-test('row 2: a guard that fires is no failure: the next real one is answered as fast as the first', async () => {
+test('a guard that fires is no failure: the next real one is answered as fast as the first (watch failure 2)', async () => {
   await using world = makeWorld({ random: { next: () => 0.999, uuid: () => '' } });
   const { server, clock } = world;
   await world.start();
@@ -83,7 +83,7 @@ test('row 2: a guard that fires is no failure: the next real one is answered as 
   expect(server.requests).toHaveLength(before + 1);
 });
 
-test('row 3: a server that never answers is given up after a minute, for a watch', async () => {
+test('a server that never answers is given up after a minute, for a watch (watch failure 3)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.next('stream', { type: 'no-answer' });
@@ -97,7 +97,7 @@ test('row 3: a server that never answers is given up after a minute, for a watch
   expect(server.openAnswers).toBe(1);
 });
 
-test('row 3: a server that never answers is given up after a minute, for a list', async () => {
+test('a server that never answers is given up after a minute, for a list (watch failure 3)', async () => {
   await using world = makeWorld({ streamLists: false });
   const { server, clock } = world;
   server.next('list', { type: 'no-answer' });
@@ -114,7 +114,7 @@ test.each([
   ['502 from a proxy', { type: 'status', code: 502, text: '<html>Bad Gateway</html>' }],
   ['401', { type: 'status', code: 401, reason: 'Unauthorized' }],
   ['403', { type: 'status', code: 403, reason: 'Forbidden' }],
-] as const)('row 4: %s on the next watch does not end the informer', async (_, fault) => {
+] as const)('%s on the next watch does not end the informer (watch failure 4)', async (_, fault) => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -128,7 +128,7 @@ test.each([
   expect(server.openWatches).toBe(1);
 });
 
-test('row 4: a transport that throws is a failure like any other', async () => {
+test('a transport that throws is a failure like any other (watch failure 4)', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
   const open = transport.open.bind(transport);
@@ -144,7 +144,7 @@ test('row 4: a transport that throws is a failure like any other', async () => {
   expect(server.openWatches).toBe(1);
 });
 
-test('row 4: failures are spread out with growing pauses of at most 30 s', async () => {
+test('failures are spread out with growing pauses of at most 30 s (watch failure 4)', async () => {
   await using world = makeWorld({ random: { next: () => 0.999, uuid: () => '' } });
   const { server, clock } = world;
   await world.start();
@@ -157,7 +157,7 @@ test('row 4: failures are spread out with growing pauses of at most 30 s', async
   expect(Math.max(...pauses)).toBe(30_000);
 });
 
-test('row 4: two minutes of health make the next failure a first one', async () => {
+test('two minutes of health make the next failure a first one (watch failure 4)', async () => {
   await using world = makeWorld({ random: { next: () => 0.999, uuid: () => '' } });
   const { server, clock } = world;
   await world.start();
@@ -172,7 +172,7 @@ test('row 4: two minutes of health make the next failure a first one', async () 
   expect(server.requests).toHaveLength(before + 1);
 });
 
-test('row 5: starting twice starts once', async () => {
+test('starting twice starts once (watch failure 5)', async () => {
   await using world = makeWorld();
   world.cache.start();
   world.cache.start();
@@ -193,7 +193,7 @@ const ghost = JSON.stringify({
   },
 });
 
-test('row 5: what a connection says after it was given up changes nothing', async () => {
+test('what a connection says after it was given up changes nothing (watch failure 5)', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -210,7 +210,7 @@ test('row 5: what a connection says after it was given up changes nothing', asyn
   expect(await world.contents()).toEqual({ 'a/one': 1 });
 });
 
-test('row 6: an end and an error for the same connection make one reconnect', async () => {
+test('an end and an error for the same connection make one reconnect (watch failure 6)', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
   await world.start();
@@ -226,7 +226,7 @@ test('row 6: an end and an error for the same connection make one reconnect', as
   expect(world.informer.size).toBe(0);
 });
 
-test('row 6: an error event as the very last bytes of a stream makes one reconnect', async () => {
+test('an error event as the very last bytes of a stream makes one reconnect (watch failure 6)', async () => {
   await using world = makeWorld();
   const { server, clock, transport } = world;
   await world.start();
@@ -248,7 +248,7 @@ test('row 6: an error event as the very last bytes of a stream makes one reconne
   expect(server.openWatches).toBe(2);
 });
 
-test('row 7: the last events before the end of a stream are not lost', async () => {
+test('the last events before the end of a stream are not lost (watch failure 7)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -261,7 +261,7 @@ test('row 7: the last events before the end of a stream are not lost', async () 
   expect(events).toEqual(['added a/w0', 'added a/w1', 'added a/w2', 'added a/w3']);
 });
 
-test('row 8: a handler that throws hurts neither the informer nor the other handlers', async () => {
+test('a handler that throws hurts neither the informer nor the other handlers (watch failure 8)', async () => {
   await using world = makeWorld();
   const { server } = world;
   await world.start();
@@ -289,7 +289,7 @@ test.each([
   ['an event without an object', '{"type":"ADDED"}'],
   ['an event of no known type', '{"type":"RENAMED","object":{"metadata":{"name":"x","namespace":"a"}}}'],
   ['an object without a name', '{"type":"ADDED","object":{"apiVersion":"v1","kind":"Widget","metadata":{}}}'],
-])('row 8: a line that is %s drops the connection, and the watch goes on where it was', async (_, line) => {
+])('a line that is %s drops the connection, and the watch goes on where it was (watch failure 8)', async (_, line) => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -308,7 +308,7 @@ test.each([
   expect(world.status().problem).toBeUndefined();
 });
 
-test('row 8: a server that keeps sending garbage after the same version is asked for everything anew', async () => {
+test('a server that keeps sending garbage after the same version is asked for everything anew (watch failure 8)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -320,7 +320,7 @@ test('row 8: a server that keeps sending garbage after the same version is asked
   expect(await world.contents()).toEqual({ 'a/one': 1 });
 });
 
-test('row 8: an object that turns out not to be JSON when it is read is loaded again', async () => {
+test('an object that turns out not to be JSON when it is read is loaded again (watch failure 8)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 test.each([true, false])(
-  'row 9: a time is the text the server sent, however the object came (streamed: %s)',
+  'a time is the text the server sent, however the object came (streamed: %s) (watch failure 9)',
   async (streamLists) => {
     await using world = makeWorld({ streamLists });
     const { server, cache, clock } = world;
@@ -37,7 +37,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  'row 10: deletions that were missed are noticed at the next load (streamed: %s)',
+  'deletions that were missed are noticed at the next load (streamed: %s) (watch failure 10)',
   async (streamLists) => {
     await using world = makeWorld({ streamLists });
     const { server, clock } = world;
@@ -63,7 +63,7 @@ test.each([true, false])(
   },
 );
 
-test('row 10: an object that was deleted leaves nothing behind', async () => {
+test('an object that was deleted leaves nothing behind (watch failure 10)', async () => {
   await using world = makeWorld({ parsedObjects: 10 });
   const { server, cache } = world;
   await world.start();
@@ -78,7 +78,7 @@ test('row 10: an object that was deleted leaves nothing behind', async () => {
   expect(reference.deref()).toBeUndefined();
 });
 
-test('row 11: a hundred and thirty thousand objects load and list without a hitch', async () => {
+test('a hundred and thirty thousand objects load and list without a hitch (watch failure 11)', async () => {
   const count = 130_000;
   const items = Array.from(
     { length: count },
@@ -102,7 +102,7 @@ test('row 11: a hundred and thirty thousand objects load and list without a hitc
 }, 60_000);
 
 test.each([true, false])(
-  'row 12: the selectors of a scope are in every request (streamed: %s)',
+  'the selectors of a scope are in every request (streamed: %s) (watch failure 12)',
   async (streamLists) => {
     await using world = makeWorld({ streamLists });
     const { server, cache, clock } = world;
@@ -134,7 +134,7 @@ test.each([true, false])(
   },
 );
 
-test('row 13: a load of what is known already tells nobody anything', async () => {
+test('a load of what is known already tells nobody anything (watch failure 13)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   for (let i = 0; i < 3; i += 1) server.put(Widget, { namespace: 'a', name: `w${i}`, spec: { size: i } });
@@ -152,7 +152,7 @@ test('row 13: a load of what is known already tells nobody anything', async () =
   expect(world.status().counts?.unchanged).toBe(3);
 });
 
-test('row 13: what did change is marked as part of a load, with the old object', async () => {
+test('what did change is marked as part of a load, with the old object (watch failure 13)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -173,7 +173,7 @@ test('row 13: what did change is marked as part of a load, with the old object',
   ]);
 });
 
-test('row 14: 410 on connect loads "not older than" what was seen, and goes on', async () => {
+test('410 on connect loads "not older than" what was seen, and goes on (watch failure 14)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   server.put(Widget, { namespace: 'a', name: 'one', spec: { size: 1 } });
@@ -191,7 +191,7 @@ test('row 14: 410 on connect loads "not older than" what was seen, and goes on',
   expect(Object.keys(await world.contents())).toEqual(['a/one', 'a/three', 'a/two']);
 });
 
-test('row 14: 410 in the stream does the same', async () => {
+test('410 in the stream does the same (watch failure 14)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -212,7 +212,7 @@ test('row 14: 410 in the stream does the same', async () => {
   expect(server.openWatches).toBe(1);
 });
 
-test('row 14: a server that refuses every version is asked ever more slowly, and consistently', async () => {
+test('a server that refuses every version is asked ever more slowly, and consistently (watch failure 14)', async () => {
   await using world = makeWorld({ streamLists: false, random: { next: () => 0.999, uuid: () => '' } });
   const { server, clock } = world;
   server.always('watch', { type: 'status', code: 410, reason: 'Expired' });
@@ -227,7 +227,7 @@ test('row 14: a server that refuses every version is asked ever more slowly, and
   expect(server.openWatches).toBe(1);
 });
 
-test('row 14: quiet kinds keep a fresh version by bookmarks, so a reconnect needs no load', async () => {
+test('quiet kinds keep a fresh version by bookmarks, so a reconnect needs no load (watch failure 14)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -241,7 +241,7 @@ test('row 14: quiet kinds keep a fresh version by bookmarks, so a reconnect need
 });
 
 test.each([true, false])(
-  'row 15: a version this server has not seen yet is dropped once, and the answer is kept (streamed: %s)',
+  'a version this server has not seen yet is dropped once, and the answer is kept (streamed: %s) (watch failure 15)',
   async (streamLists) => {
     await using world = makeWorld({ streamLists });
     const { server, clock } = world;
@@ -264,7 +264,7 @@ test.each([true, false])(
   },
 );
 
-test('row 15: 504 to a load from our version is answered at once by a load without one', async () => {
+test('504 to a load from our version is answered at once by a load without one (watch failure 15)', async () => {
   await using world = makeWorld();
   const { server, clock } = world;
   await world.start();
@@ -286,7 +286,7 @@ test('row 15: 504 to a load from our version is answered at once by a load witho
   expect(await world.contents()).toEqual({ 'a/one': 1 });
 });
 
-test('row 15: several clusters keep apart what they know', async () => {
+test('several clusters keep apart what they know (watch failure 15)', async () => {
   await using first = makeWorld();
   const second = new FaultyServer(first.clock);
   second.serve(Widget);
