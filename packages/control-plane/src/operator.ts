@@ -322,12 +322,12 @@ spec:
 }
 
 /** The API servers outlive an operator, but not the command that is everything here: with a kept cluster they start again with it. */
-async function startExample({ folder }: ExampleContext): Promise<RunningExample> {
+async function startExample({ clock, folder }: ExampleContext): Promise<RunningExample> {
   const place = folder ?? (await mkdtemp(join(tmpdir(), 'slipway-control-planes-')));
   return {
     flags: { [dataFlag]: place },
     async [Symbol.asyncDispose]() {
-      await (folder === undefined ? eraseAll(place) : stopAll(place));
+      await (folder === undefined ? eraseAll(place, clock) : stopAll(place, clock));
     },
   };
 }

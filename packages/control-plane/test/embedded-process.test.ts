@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await targets[Symbol.asyncDispose]();
-  await eraseAll(folder);
+  await eraseAll(folder, systemClock);
 });
 afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
@@ -123,6 +123,7 @@ describe.skipIf(leftOut)('an embedded API server', { timeout: 120_000 }, () => {
       folder,
     });
     await tryOut[Symbol.asyncDispose]();
+    // It has ended; that its number is free again takes the system a moment.
     while (isAlive(pid)) await wait(20);
     const second = await new Operator().ensure(key);
     expect((await (await clientOf(second)).get(ConfigMap, note.metadata as ObjectKey))?.data).toEqual({ word: 'kept' });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type Clock, sleep } from '@slipway/kube';
 
 /** How an embedded API server is started. */
 export interface ClusterCommand {
@@ -100,16 +101,22 @@ async function commandLine(pid: number): Promise<string | undefined> {
   });
 }
 
-/** Asks every embedded API server below a folder to end. What they kept stays, and the next to need one starts it again. */
-export async function stopAll(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true }).catch(() => [])) {
-    if (basename(entry) !== 'pid') continue;
-    await new ClusterProcess(join(folder, dirname(entry)), { command: [''] }).stop();
-  }
+/**
+ * Ends every embedded API server below a folder, and waits for it: ten seconds, in which each can let its requests end.
+ * What they kept stays, and the next to need one starts it again.
+ */
+export async function stopAll(folder: string, clock: Clock): Promise<void> {
+  const entries = await readdir(folder, { recursive: true }).catch(() => []);
+  const servers = entries
+    .filter((entry) => basename(entry) === 'pid')
+    .map((entry) => new ClusterProcess(join(folder, dirname(entry)), { command: [''] }));
+  for (const server of servers) await server.stop();
+  const runs = async () => (await Promise.all(servers.map((server) => server.isRunning()))).includes(true);
+  for (let waitedMs = 0; waitedMs < 10_000 && (await runs()); waitedMs += 50) await sleep(clock, 50);
 }
 
 /** The same, and removes what they kept. */
-export async function eraseAll(folder: string): Promise<void> {
-  await stopAll(folder);
+export async function eraseAll(folder: string, clock: Clock): Promise<void> {
+  await stopAll(folder, clock);
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
