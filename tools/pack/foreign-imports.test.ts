@@ -11,6 +11,7 @@ test('finds the packages modules and types import', () => {
     'export declare const y: import("@scope/types/deep").Y;',
     "const late = await import('late-one/part.js');",
     " * import { example } from 'only-in-a-comment';",
+    String.raw`const pattern = /^import \{ \w+ \} from '\.\/api-v\d+\.ts';\n/gm;`,
   ];
   expect(importedPackages(text.join('\n'))).toEqual(['typebox', '@slipway/kube', '@scope/types', 'late-one']);
 });

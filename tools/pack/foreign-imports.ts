@@ -2,7 +2,8 @@ import { isBuiltin } from 'node:module';
 
 import type { PackageManifest } from './published-manifest.ts';
 
-const importPattern = /(?:^|[\s;}])(?:from|import)\s*\(?\s*(['"])([^'"\s]+)\1/g;
+/** No name of a package has a backslash; the pattern of an import in somebody's regular expression does. */
+const importPattern = /(?:^|[\s;}])(?:from|import)\s*\(?\s*(['"])([^'"\s\\]+)\1/g;
 
 /** The packages a module or its types import. */
 export function importedPackages(text: string): string[] {

@@ -29,7 +29,8 @@ try {
   );
   await step('Nodes that are too old', refuse);
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  // After a failure other packages may still be on their way; the failure is what has to be seen.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
 async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
