@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const limitMs = 10 * 60_000;
 /** What each of our operators' examples looks like when it is done. */
@@ -31,10 +32,12 @@ export function runUntilReady(
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);
-    child.on('close', () => {
+    child.on('close', async () => {
       clearTimeout(timer);
       if (!stopping || !output.includes('stopped;')) reject(new Error(`ended before everything was ready:\n${output}`));
-      else if (isAlive(group)) reject(new Error(`stopped, and left a process behind:\n${output}`));
+      // Programs that git starts end by themselves when it is gone, a moment later; what stays longer was left behind.
+      for (let waitedMs = 0; waitedMs < 2000 && isAlive(group); waitedMs += 50) await wait(50);
+      if (isAlive(group)) reject(new Error(`stopped, and left a process behind:\n${output}`));
       else resolve(output);
     });
   });

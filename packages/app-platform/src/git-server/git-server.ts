@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +36,13 @@ export async function startGitServer(options: GitServerOptions): Promise<GitServ
     () => false,
   );
   if (!made) await runGit(['init', '--quiet', '--bare', '--initial-branch=main', '.'], { cwd: repository });
-  const server = createServer((request, response) => answer(request, response, options));
+  const backends = new Set<ChildProcess>();
+  const server = createServer((request, response) => {
+    const backend = answer(request, response, options);
+    if (!backend) return;
+    backends.add(backend);
+    backend.once('close', () => backends.delete(backend));
+  });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen(options.port ?? 0, '127.0.0.1', resolve);
@@ -44,14 +51,22 @@ export async function startGitServer(options: GitServerOptions): Promise<GitServ
   return {
     url: `http://127.0.0.1:${port}/${options.repository}`,
     repository,
-    [Symbol.asyncDispose]: () => close(server),
+    async [Symbol.asyncDispose]() {
+      await close(server);
+      // Those of requests that were cut off are still ending.
+      await Promise.all([...backends].map((backend) => once(backend, 'close')));
+    },
   };
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, options: GitServerOptions): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: GitServerOptions,
+): ChildProcess | undefined {
   if (!isExpected(request.headers.authorization, options.credentials)) {
     response.writeHead(401, { 'www-authenticate': 'Basic realm="slipway"' }).end('authentication required\n');
-    return;
+    return undefined;
   }
   const [path = '', query = ''] = (request.url ?? '/').split('?');
   const backend = spawn('git', ['http-backend'], {
@@ -79,6 +94,7 @@ function answer(request: IncomingMessage, response: ServerResponse, options: Git
   relay(backend.stdout, response);
   if (path.endsWith('/git-receive-pack') && options.onPush) response.once('finish', options.onPush);
   response.once('close', () => void backend.kill());
+  return backend;
 }
 
 /** A CGI answer: headers, an empty line, the body. */

@@ -33,6 +33,8 @@ const commonSettings = {
   'advice.detachedHead': 'false',
   'init.defaultBranch': 'main',
   'gc.auto': '0',
+  // Otherwise a fetch leaves a process behind that looks for work.
+  'maintenance.auto': 'false',
 };
 
 const largestAnswer = 64 * 1024 * 1024;
@@ -56,7 +58,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
   };
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: largestAnswer } as const;
-  execFile(
+  const child = execFile(
     'git',
     [...args],
     { cwd, env: environment, ...limits, ...(signal ? { signal } : {}) },
@@ -67,7 +69,10 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
         return;
       }
       if (signal?.aborted) {
-        reject(signal.reason as Error);
+        // Whoever gave it up may end now, or remove the folder: not before git has ended.
+        const hasEnded = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+        if (hasEnded) reject(signal.reason as Error);
+        else child.once('exit', () => reject(signal.reason as Error));
         return;
       }
       const said = withoutCredentials(`${stderr}${stdout}`.trim().split('\n').slice(-5).join('\n'), credentials);
