@@ -5,6 +5,7 @@ import { build, type Plugin } from 'esbuild';
 
 import { nodeProblem } from '../../packages/kube/node-problem.cjs';
 import { publishedEngines } from '../pack/published-manifest.ts';
+import { namedImports } from './named-imports.ts';
 import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
@@ -48,7 +49,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'external',
-    plugins: [ownModules(packages, version), ownFolders(packages), builtinsOnDemand(), narrowUndici()],
+    plugins: [ownModules(packages, version), ownFolders(packages), builtinsOnDemand(), narrowUndici(), namedImports()],
     logLevel: 'error',
   });
   await joinLegalTexts(directory);

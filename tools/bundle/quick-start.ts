@@ -9,9 +9,13 @@ export function builtinsOnDemand(): Plugin {
   return {
     name: 'builtins-on-demand',
     setup(builder) {
-      builder.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
-        kind !== 'entry-point' && isBuiltin(path) ? { path, namespace: 'builtin', sideEffects: false } : undefined,
-      );
+      builder.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) => {
+        if (kind === 'entry-point' || !isBuiltin(path)) return undefined;
+        // What is loaded late stays as it is: Node gives it its names, a module that was split off would have only `default`.
+        return kind === 'dynamic-import'
+          ? { path, external: true }
+          : { path, namespace: 'builtin', sideEffects: false };
+      });
       builder.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
         loader: 'js',
