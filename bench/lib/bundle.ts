@@ -2,17 +2,14 @@ import { join } from 'node:path';
 
 import { build, type Plugin } from 'esbuild';
 
-import { builtinsOnDemand, narrowUndici } from '../../tools/bundle/quick-start.ts';
-
-/** How our image is bundled. */
-const asShipped = [builtinsOnDemand(), narrowUndici()];
+import { asShipped } from '../../tools/bundle/as-shipped.ts';
 
 /** A program and all it imports in one file (and one for each dynamic import): as an image ships it. Without this, Node's memory would hold the compiler of TypeScript too. */
 export async function bundleInto(
   folder: string,
   source: string,
   name: string,
-  plugins: Plugin[] = asShipped,
+  plugins: Plugin[] = asShipped(),
 ): Promise<string> {
   await build({
     entryPoints: { [name]: source },

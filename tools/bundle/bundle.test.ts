@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -54,6 +55,20 @@ test('takes modules of Node only when they are used', async () => {
     const imported = [...text.matchAll(/(?:^|[;\n])import[^;"'`]*from\s*["']([^"']+)["']/g)].map(([, name]) => name!);
     expect(imported.filter((name) => !name.startsWith('./slipway-'))).toEqual([]);
   }
+});
+
+test('serves a cluster with settings from a file: certificates and kubeconfig are made, and it ends in order', async () => {
+  const data = join(folder, 'data');
+  const settings = join(folder, 'settings.yaml');
+  await writeFile(settings, `port: 0\ndata: ${data}\n`);
+  const server = spawn(process.execPath, [join(folder, 'slipway.mjs'), 'cluster', '--config', settings]);
+  const ended = once(server, 'exit');
+  await once(server.stdout, 'data');
+  expect(await readFile(join(data, 'kubeconfig'), 'utf8')).toContain('certificate-authority-data');
+  const kubeconfig = ['--kubeconfig', join(data, 'kubeconfig')];
+  expect(JSON.parse(await slipway('version', '-o', 'json', ...kubeconfig))).toHaveProperty('serverVersion');
+  server.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });
 
 test('loads for a chart what charts need, and no client of a cluster', async () => {

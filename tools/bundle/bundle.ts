@@ -5,8 +5,7 @@ import { build, type Plugin } from 'esbuild';
 
 import { nodeProblem } from '../../packages/kube/node-problem.cjs';
 import { publishedEngines } from '../pack/published-manifest.ts';
-import { namedImports } from './named-imports.ts';
-import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
+import { asShipped } from './as-shipped.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
@@ -49,7 +48,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'external',
-    plugins: [ownModules(packages, version), ownFolders(packages), builtinsOnDemand(), narrowUndici(), namedImports()],
+    plugins: [ownModules(packages, version), ownFolders(packages), ...asShipped()],
     logLevel: 'error',
   });
   await joinLegalTexts(directory);

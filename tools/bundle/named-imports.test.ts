@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-import { namedImports } from './named-imports.ts';
-import { builtinsOnDemand } from './quick-start.ts';
+import { asShipped } from './as-shipped.ts';
 
 /** Runs a program that was split into modules as the bundle is. */
 async function runSplit(contents: string): Promise<string> {
@@ -21,7 +20,7 @@ async function runSplit(contents: string): Promise<string> {
       bundle: true,
       platform: 'node',
       format: 'esm',
-      plugins: [builtinsOnDemand(), namedImports()],
+      plugins: asShipped(),
       logLevel: 'error',
     });
     return (await promisify(execFile)(process.execPath, [join(folder, 'stdin.mjs')])).stdout.trim();
