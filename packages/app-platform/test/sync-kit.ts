@@ -10,6 +10,7 @@ import { Application, type ApplicationStatus } from '../src/argo/application.ts'
 import { GitError } from '../src/git/git-error.ts';
 import { nativeSyncController } from '../src/sync/controller.ts';
 import type { SourceStore } from '../src/sync/source/git-sources.ts';
+import { RenderedSources } from '../src/sync/source/rendered-sources.ts';
 import { writeFiles } from './git-kit.ts';
 
 export type Files = Readonly<Record<string, string | undefined>>;
@@ -85,6 +86,7 @@ export interface SyncWorld extends AsyncDisposable {
   readonly cluster: TestCluster;
   readonly repositories: FakeRepositories;
   readonly running: TestManager;
+  readonly rendered: RenderedSources;
   /** An Application, the repository it is about and the namespace it is for, all of one name. */
   app(name: string): Promise<TestApplication>;
 }
@@ -109,12 +111,14 @@ export interface TestApplication {
 export async function syncWorld(options: TestClusterOptions = {}): Promise<SyncWorld> {
   const cluster = await syncCluster(options);
   const repositories = await fakeRepositories();
-  const controller = nativeSyncController({ settings: syncSettings, sources: repositories.store });
+  const rendered = new RenderedSources();
+  const controller = nativeSyncController({ settings: syncSettings, sources: repositories.store, rendered });
   const running = await cluster.run([controller]);
   return {
     cluster,
     repositories,
     running,
+    rendered,
     async app(name) {
       await ensureNamespace(cluster, name);
       return testApplication(cluster, name, repositories, () => controller.refresh());

@@ -19,11 +19,14 @@ import { argoControllers, ArgoPresence } from './argo-presence.ts';
 import { reconcileApplication } from './reconcile.ts';
 import { applicationMembership } from './run.ts';
 import { GitSources, type SourceStore } from './source/git-sources.ts';
+import { RenderedSources } from './source/rendered-sources.ts';
 
 export interface NativeSyncOptions {
   readonly settings: Pick<PlatformSettings, 'envDir' | 'repoUrl' | 'syncIntervalMs' | 'gitTimeoutMs'>;
   /** Default: checkouts beside the values repository. */
   readonly sources?: SourceStore;
+  /** Default: its own. */
+  readonly rendered?: RenderedSources;
 }
 
 export interface NativeSyncController extends Controller {
@@ -35,7 +38,11 @@ export interface NativeSyncController extends Controller {
  * Synchronizes Applications where Argo CD does not. It is a controller for the definition of the kind, which need not be there: once it is, the
  * Applications are watched.
  */
-export function nativeSyncController({ settings, sources: store }: NativeSyncOptions): NativeSyncController {
+export function nativeSyncController({
+  settings,
+  sources: store,
+  rendered = new RenderedSources(),
+}: NativeSyncOptions): NativeSyncController {
   const applications = new ApplicationWatch();
   const presence = new ArgoPresence();
   const owners = new Map<string, ObjectKey>();
@@ -78,7 +85,7 @@ export function nativeSyncController({ settings, sources: store }: NativeSyncOpt
       });
       const { label } = applicationMembership({ metadata: key } as never);
       owners.set(label, key);
-      const memory = { sources, memo, watch };
+      const memory = { sources, rendered, memo, watch };
       return await reconcileApplication(context, key, memory, {
         refreshMs: settings.syncIntervalMs,
         repoUrl: settings.repoUrl,

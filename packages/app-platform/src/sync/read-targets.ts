@@ -1,6 +1,8 @@
+import { capabilitiesOf } from '@slipway/charts';
 import type { KubeObject } from '@slipway/kube';
 import { refText } from '@slipway/manifests';
 
+import { argo } from '../argo/words.ts';
 import { shownSource } from './aim.ts';
 import { placeObjects } from './place-objects.ts';
 import type { ReadSpec } from './read-spec.ts';
@@ -23,19 +25,25 @@ export interface Targets {
 
 /** Fetches the sources of an Application and renders them. */
 export async function readTargets(run: SyncRun, spec: ReadSpec): Promise<Targets> {
-  const { context, client, memory, settings, name } = run;
+  const { context, client, memory, settings, name, application } = run;
   const { signal } = context;
   const commits: string[] = [];
   const objects: KubeObject[] = [];
   let sourceType: Targets['sourceType'] = 'Directory';
+  const release = { name, namespace: spec.namespace };
+  const capabilities = await capabilitiesOf(client);
+  const isFresh = application.metadata.annotations?.[argo.refresh] === 'hard';
   for (const source of spec.allSources) {
     const { repoURL, targetRevision = '' } = source;
     const credentials = () => credentialsFor(client, repoURL, settings.repoUrl, signal);
     const revision = await memory.sources.resolve(repoURL, targetRevision, credentials, signal);
-    const rendered = await memory.sources.use(repoURL, revision, credentials, signal, (directory) =>
-      renderSource(directory, source, { name, namespace: spec.namespace }, client),
+    const { commit } = revision;
+    const rendered = await memory.rendered.of({ commit, source, release, capabilities }, isFresh, () =>
+      memory.sources.use(repoURL, revision, credentials, signal, (directory) =>
+        renderSource(directory, source, { release, capabilities, cache: memory.rendered.charts }),
+      ),
     );
-    commits.push(revision.commit);
+    commits.push(commit);
     objects.push(...rendered.objects);
     sourceType = rendered.type;
   }

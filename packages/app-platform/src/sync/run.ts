@@ -5,6 +5,7 @@ import type { ReconcileContext } from '@slipway/runtime';
 import type { Application, Source } from '../argo/application.ts';
 import type { ReadSpec } from './read-spec.ts';
 import type { SourceStore } from './source/git-sources.ts';
+import type { RenderedSources } from './source/rendered-sources.ts';
 
 export interface SyncSettings {
   /** How often Git is asked for new commits, in milliseconds. */
@@ -16,6 +17,7 @@ export interface SyncSettings {
 /** What a process remembers between passes. Losing it costs a few reads. */
 export interface SyncMemory {
   readonly sources: SourceStore;
+  readonly rendered: RenderedSources;
   readonly memo: AppliedMemo;
   readonly watch: MemberWatch;
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import {
-  capabilitiesOf,
   ChartError,
+  checkInstallable,
   collectValues,
   fromPlain,
   loadChart,
@@ -9,9 +9,11 @@ import {
   TemplateExecError,
   TemplateParseError,
   writeYaml,
+  type CapabilitiesOptions,
+  type RenderCache,
   type ValueSources,
 } from '@slipway/charts';
-import type { Client, KubeObject } from '@slipway/kube';
+import type { KubeObject } from '@slipway/kube';
 
 import type { Source } from '../../argo/application.ts';
 import type { Checkout } from './checkout.ts';
@@ -23,24 +25,32 @@ type Helm = NonNullable<Source['helm']>;
 /** A name no file can have: the values written into the Application itself. */
 const inline = '\0inline';
 
+export interface HelmContext {
+  readonly release: { readonly name: string; readonly namespace: string };
+  readonly capabilities: CapabilitiesOptions;
+  readonly cache: RenderCache;
+}
+
 /** The objects of a chart, hooks and definitions among them, as `helm template` gives them. */
 export async function renderHelm(
   checkout: Checkout,
   source: Source,
-  release: { readonly name: string; readonly namespace: string },
-  client: Client,
+  { release, capabilities, cache }: HelmContext,
 ): Promise<KubeObject[]> {
   const helm: Helm = source.helm ?? {};
   const path = source.path ?? '.';
   try {
     const chart = await loadChart(await checkout.folder(path));
+    // Without a subchart its objects would be missing, and pruned.
+    checkInstallable(chart);
     const values = await collectValues(await valueSources(checkout, path, helm), async (file) =>
       file === inline ? inlineValues(helm) : await checkout.text(file),
     );
     const rendered = await renderChart(chart, {
       values,
       release: { name: helm.releaseName || release.name, namespace: helm.namespace || release.namespace },
-      capabilities: await capabilitiesOf(client),
+      capabilities,
+      cache,
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
     });
     // Tests are for `helm test`; nothing of a synchronization runs them.
