@@ -1,8 +1,8 @@
 import { findCondition, isConditionTrue, type KubeObject } from '@slipway/kube';
 import { mayPrune, memberLabel, refKey, refOf, refText } from '@slipway/manifests';
-import type { TestCluster } from '@slipway/testing';
+import { laneOfCaller, type TestCluster } from '@slipway/testing';
 
-import type { ClusterActiveOperand, Operand } from '../src/api.ts';
+import { Operand, type ClusterActiveOperand } from '../src/api.ts';
 import { carryOverIn } from '../src/operand/carry-over.ts';
 import { activeOperandName, liveRefs, mergedManifest, saltedName } from '../src/live-refs.ts';
 import { names } from '../src/names.ts';
@@ -11,17 +11,19 @@ import { names } from '../src/names.ts';
  * Watches everything the server stores and notes each moment in which an invariant of the Operand does not hold. Knows only
  * the API: neither the controllers nor their memory. See docs/operand-invariants.md.
  *
+ * A write that is on its way while the spec changes cannot know it. So what a run does to a member is judged by the Operand
+ * that this run has read; what nobody's run does, such as the garbage collector, by the one there is.
+ *
  * @param deletedByHand uids of members the story itself deletes
- * @param inFlight specs change while writes are on their way: what is decided for a generation may arrive in the next, until
- *   the operator has seen that one
  */
 export function watchInvariants(
   cluster: TestCluster,
   deletedByHand: ReadonlySet<string | undefined> = new Set(),
-  inFlight = false,
 ): { verify(): void } {
   const operands = new Map<string, Operand>();
   const sets = new Map<string, ClusterActiveOperand>();
+  /** By who is at work: the Operand as it was read last. */
+  const read = new Map<string, Operand>();
   const violations: string[] = [];
 
   const check = (): void => {
@@ -41,6 +43,11 @@ export function watchInvariants(
     }
   };
 
+  cluster.embedded?.intercept(({ verb, resource }, phase) => {
+    if (phase !== 'before' || verb !== 'get' || resource?.plural !== Operand.plural) return;
+    const found = operands.values().find(({ metadata }) => metadata.name === resource.name);
+    if (found) read.set(laneOfCaller(), found);
+  });
   cluster.embedded?.observe(({ type, object: stored }) => {
     const object = stored as unknown as KubeObject;
     if (object.apiVersion.startsWith(`${names.group}/`) && object.kind !== 'ActiveOperand') {
@@ -50,7 +57,8 @@ export function watchInvariants(
       check();
       return;
     }
-    const judged = inFlight ? new Map([...operands].filter(([, operand]) => isObserved(operand))) : operands;
+    const known = laneOfCaller() === '' ? undefined : read.get(laneOfCaller());
+    const judged = operands.values().map((operand) => asRead(operand, known));
     checkMember(type, object, judged, violations, deletedByHand);
   });
   return {
@@ -81,8 +89,11 @@ function checkStatus(operand: Operand, violations: string[]): void {
     );
 }
 
-function isObserved({ status, metadata }: Operand): boolean {
-  return status?.observedGeneration === metadata.generation;
+/** The Operand with the wish that whoever is at work has read. */
+function asRead(operand: Operand, read: Operand | undefined): Operand {
+  if (!read || read.metadata.uid !== operand.metadata.uid) return operand;
+  const { generation } = read.metadata;
+  return { ...operand, metadata: { ...operand.metadata, generation }, spec: read.spec } as Operand;
 }
 
 function isRolledBack({ status, metadata }: Operand): boolean {
@@ -92,7 +103,7 @@ function isRolledBack({ status, metadata }: Operand): boolean {
 function checkMember(
   type: string,
   object: KubeObject,
-  operands: ReadonlyMap<string, Operand>,
+  operands: Iterable<Operand>,
   violations: string[],
   deletedByHand: ReadonlySet<string | undefined>,
 ): void {
@@ -107,7 +118,7 @@ function checkMember(
     if (owned) violations.push(`I18: ${text}, whose adoption was refused, got an owner`);
     if (type === 'DELETED') violations.push(`I18: ${text}, whose adoption was refused, was deleted`);
   }
-  for (const operand of operands.values()) {
+  for (const operand of operands) {
     if (operand.metadata.deletionTimestamp !== undefined || isRolledBack(operand)) continue;
     const steady = ((operand.spec.steadyState ?? []) as KubeObject[]).some(
       (member) => refKey(refOf(member)) === refKey(refOf(object)),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isConditionTrue, type KubeObject, type Transport, type TransportRequest } from '@slipway/kube';
-import { testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
+import { inLanes, testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
 
 import { activeOperandControllers } from '../src/active/controllers.ts';
 import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
@@ -17,7 +17,7 @@ export type Hook = (request: TransportRequest, phase: 'before' | 'after') => voi
 
 /** Runs the operator; `hook` sees each of its requests before it is sent and after it was answered. */
 export function runOperator(cluster: TestCluster, hook?: Hook): Promise<TestManager> {
-  const controllers = [operandController(), ...activeOperandControllers()];
+  const controllers = inLanes([operandController(), ...activeOperandControllers()]);
   return cluster.run(controllers, hook ? { cluster: { transport: hooked(cluster.transport(), hook) } } : {});
 }
 

@@ -10,6 +10,7 @@ export { runOperator } from './run-operator.ts';
 export * from './scenario.ts';
 export { SeededRandom } from './seeded-random.ts';
 export * from './snapshot.ts';
+export { inLanes, laneOfCaller } from './storm/lanes.ts';
 export { stormSeeds, type StormCounts } from './storm/seeds.ts';
 export { playStorm, type StormAct, type StormOptions, type StormResult, type StormStory } from './storm/storm.ts';
 export * from './test-cluster.ts';
