@@ -28,7 +28,7 @@ export function operandController(settings: OperandSettings = {}): Controller {
     concurrency: 4,
     finalize: {
       finalizer: names.operandFinalizer,
-      run: (context, operand) => finalizeOperand(context, operand, settings),
+      run: (context, operand) => finalizeOperand(context, operand, obstacles, settings),
     },
     async reconcile(context, key) {
       const seen = await context.cache.get(Operand, key);

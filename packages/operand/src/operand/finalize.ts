@@ -1,4 +1,4 @@
-import { firstOfMany, isConflict, isTransient, KubeError, minutes, seconds, type DeepReadonly } from '@slipway/kube';
+import { firstOfMany, isConflict, isTransient, KubeError, seconds, type DeepReadonly } from '@slipway/kube';
 import {
   AppliedMemo,
   failureText,
@@ -17,6 +17,7 @@ import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
 import { letGoingSetsGo } from './let-go.ts';
 import { MemberKnowledge } from './member-changes.ts';
+import { obstacleIn, type Obstacles } from './obstacles.ts';
 import { pruneAbandoned } from './promote.ts';
 import { keepReason } from './prune-rules.ts';
 import { toRevision, type Revision } from './revisions.ts';
@@ -24,16 +25,16 @@ import type { OperandRun } from './run.ts';
 import { deleteFailed, installUnready, writeStatus } from './status.ts';
 
 const waitMs = seconds(2);
-/** How soon to look again at what only a person can move. */
-const heldMs = minutes(1);
 
 /** Takes an Operand off the cluster: its sets with everything in them, in reverse order, then what superseded sets left. */
 export async function finalizeOperand(
   context: ReconcileContext,
   seen: DeepReadonly<Operand>,
+  obstacles: Obstacles,
   settings: AccountSettings = {},
 ): Promise<Requeue | undefined> {
-  const operand = await context.client.get(Operand, { name: seen.metadata.name! });
+  const key = { name: seen.metadata.name! };
+  const operand = await context.client.get(Operand, key);
   if (!operand || operand.metadata.uid !== seen.metadata.uid) return undefined;
   // The garbage collector is taking the references to this Operand off its sets (`--cascade=orphan`): what it frees is not ours any more.
   if (operand.metadata.finalizers?.includes('orphan')) return requeueAfter(waitMs);
@@ -49,18 +50,21 @@ export async function finalizeOperand(
     membership: operandMembership(operand.metadata.name!),
   };
   try {
-    return await takeOff(run);
+    const next = await takeOff(run, obstacles);
+    obstacles.note(key, run.obstacle);
+    return next;
   } catch (error) {
     if (error instanceof KubeError && ![isConflict, isTransient].some((passes) => passes(error)))
       await writeStatus(run, {
         conditions: [deleteFailed(`${error.operation ?? 'a request'}: ${refusalText(error)}`)],
       });
-    throw error;
+    return obstacles.retryOrThrow(key, error, context.clock);
   }
 }
 
-async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
+async function takeOff(run: OperandRun, obstacles: Obstacles): Promise<Requeue | undefined> {
   const { operand, context } = run;
+  const after = (left: 'wait' | 'held') => requeueAfter(left === 'wait' ? waitMs : obstacles.retryMs(context.clock));
   const sets = await ownSets(run);
   await letGoingSetsGo(run, sets);
 
@@ -68,7 +72,7 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
   for (const set of sets) {
     if (set.terminating) continue;
     const removed = operand.spec.deletionPolicy === 'Orphan' ? 'gone' : await removeMembers(run, set, sets);
-    if (removed !== 'gone') return requeueAfter(removed === 'wait' ? waitMs : heldMs);
+    if (removed !== 'gone') return after(removed);
     if (operand.spec.deletionPolicy === 'Orphan') {
       // Before the set goes: afterwards nobody knows what was in it.
       await releaseMembers({ ...run, signal: context.signal, entries: set.live.map(toObjectRef) });
@@ -89,7 +93,7 @@ async function takeOff(run: OperandRun): Promise<Requeue | undefined> {
 
   // 2. Prune, or release, what superseded sets left behind.
   const rest = await pruneAbandoned(run, []);
-  if (rest !== 'gone') return requeueAfter(rest === 'wait' ? waitMs : heldMs);
+  if (rest !== 'gone') return after(rest);
   return undefined;
 }
 
@@ -124,6 +128,7 @@ async function removeMembers(
     signal: run.context.signal,
   });
   if (result.state === 'pruned') return 'gone';
+  run.obstacle = obstacleIn(result.members);
   const open = result.members.filter((member) => member.action === 'terminating' || member.action === 'failed');
   const text = firstOfMany(open.map((member) => failureText({ ...member, action: 'failed' })));
   await writeStatus(run, {

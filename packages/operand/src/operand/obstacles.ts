@@ -4,6 +4,7 @@ import {
   CustomResourceDefinition,
   isForbidden,
   isUnknownKind,
+  minutes,
   MutatingWebhookConfiguration,
   Role,
   RoleBinding,
@@ -15,10 +16,10 @@ import {
   type Kind,
   type ObjectKey,
 } from '@slipway/kube';
-import { isAdmissionDenial, type MemberResult } from '@slipway/manifests';
-import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime';
+import { isAdmissionDenial, type ObjectRef } from '@slipway/manifests';
+import { requeueAfter, type EmitKey, type EventSource, type EventSourceContext, type Requeue } from '@slipway/runtime';
 
-/** What kept members of one Operand from being applied, as far as it can go away by itself. */
+/** What stands in the way of one Operand, as far as it can go away by itself. */
 export interface Obstacle {
   /** Groups of kinds nobody serves. */
   readonly groups: ReadonlySet<string>;
@@ -28,12 +29,29 @@ export interface Obstacle {
   readonly forbidden: boolean;
 }
 
+/** What a pass over members, that applied, pruned or planned, ended with for one of them. */
+interface Outcome {
+  readonly ref: ObjectRef;
+  readonly error?: unknown;
+}
+
 /** What stands in the way of a pass that ended like this; `undefined` when nothing that could move. */
-export function obstacleIn(members: readonly MemberResult[]): Obstacle | undefined {
+export function obstacleIn(members: readonly Outcome[]): Obstacle | undefined {
   const groups = new Set(members.filter(({ error }) => isUnknownKind(error)).map(({ ref }) => ref.group));
   const denied = members.some(({ error }) => isAdmissionDenial(error));
-  const forbidden = members.some(({ error }) => isForbidden(error) && !isAdmissionDenial(error));
+  const forbidden = members.some(({ error }) => isMissingRight(error));
   return groups.size > 0 || denied || forbidden ? { groups, denied, forbidden } : undefined;
+}
+
+/** What stands in the way when a request of no member in particular was answered like this. */
+export function obstacleOf(error: unknown): Obstacle | undefined {
+  const denied = isAdmissionDenial(error);
+  const forbidden = isMissingRight(error);
+  return denied || forbidden ? { groups: new Set(), denied, forbidden } : undefined;
+}
+
+function isMissingRight(error: unknown): boolean {
+  return isForbidden(error) && !isAdmissionDenial(error);
 }
 
 const admissionKinds: readonly Kind[] = [
@@ -49,6 +67,10 @@ const rightsKinds: readonly Kind[] = [ClusterRole, ClusterRoleBinding, Role, Rol
 const settlingMs = seconds(15);
 /** How long changes are collected: an installation brings many definitions. */
 const collectMs = 500;
+/** How soon to try again while something settles. */
+const settlingRetryMs = seconds(2);
+/** How soon to look again at what only a person can move; a change that is watched comes first. */
+const heldMs = minutes(1);
 
 /** Wakes Operands that failed when what stood in their way moves: a definition appears, a webhook or policy changes or goes, a right is given. */
 export class Obstacles implements EventSource {
@@ -79,6 +101,19 @@ export class Obstacles implements EventSource {
     this.#byOperand.delete(name);
     this.#groups.delete(name);
     this.#unsettled.delete(name);
+  }
+
+  /** After a run that an answer of the server ended: another try soon while what stood in the way moves, else its usual back-off. */
+  retryOrThrow(key: ObjectKey, error: unknown, clock: Clock): Requeue {
+    const obstacle = obstacleOf(error);
+    this.note(key, obstacle);
+    if (obstacle && this.areSettling(clock)) return requeueAfter(settlingRetryMs);
+    throw error;
+  }
+
+  /** When to try again what was refused. */
+  retryMs(clock: Clock): number {
+    return this.areSettling(clock) ? settlingRetryMs : heldMs;
   }
 
   /** Something has moved so lately that the server may not act on it yet: worth another try soon. */

@@ -3,6 +3,7 @@ import { planText } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
 import { operandCondition } from '../reasons.ts';
+import { obstacleIn, type Obstacles } from './obstacles.ts';
 import { planOf } from './plan.ts';
 import { readRevisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
@@ -12,9 +13,10 @@ import { writeStatus } from './status.ts';
 const shownLines = 100;
 
 /** Shows in status what applying would do, and does nothing. */
-export async function planOperand(run: OperandRun, manifest: Manifest): Promise<Requeue> {
+export async function planOperand(run: OperandRun, manifest: Manifest, obstacles: Obstacles): Promise<Requeue> {
   const revisions = await readRevisions(run, manifest);
   const plan = await planOf(run, manifest, revisions);
+  run.obstacle = obstacleIn(plan);
   const lines = planText(plan).split('\n');
   await writeStatus(run, {
     plan:
@@ -39,5 +41,5 @@ export async function planOperand(run: OperandRun, manifest: Manifest): Promise<
           ]),
     ],
   });
-  return requeueAfter(minutes(10));
+  return requeueAfter(run.obstacle ? obstacles.retryMs(run.context.clock) : minutes(10));
 }

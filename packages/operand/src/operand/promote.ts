@@ -16,6 +16,7 @@ import { operandCondition } from '../reasons.ts';
 import { carryOverFields, carryOverOf } from './carry-over.ts';
 import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets, keepReadyManifest } from './kept-manifest.ts';
+import { obstacleIn } from './obstacles.ts';
 import { emptyRefusal, keepReason, maxShare } from './prune-rules.ts';
 import type { Revision, Revisions } from './revisions.ts';
 import type { Manifest, OperandRun } from './run.ts';
@@ -153,6 +154,7 @@ async function reportPrune(run: OperandRun, result: PruneResult): Promise<void> 
   }
   const failed = result.members.filter((member) => member.action === 'failed');
   if (failed.length === 0) return;
+  run.obstacle = obstacleIn(failed);
   const text = firstOfMany(failed.map((member) => failureText({ ...member, action: 'failed' })));
   run.context.events.warning(run.operand, 'PruneFailed', text);
   await writeStatus(run, { conditions: [pruneFailed(text)] });

@@ -76,7 +76,7 @@ export async function reconcileOperand(
   } catch (error) {
     members.distrust();
     await reportRefusal(run, error);
-    throw error;
+    return memory.obstacles.retryOrThrow(key, error, context.clock);
   }
 }
 
@@ -94,7 +94,7 @@ async function runSteps(
   if (obstacles.follow({ name: run.operand.metadata.name! }, groups)) run.members.distrust();
   const { isBlind } = await watch.followKindsOf(client, manifest.merged);
   const resyncMs = isBlind || hasUnseenSources(run) ? blindMs : (settings.resyncMs ?? minutes(10));
-  if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest);
+  if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest, obstacles);
 
   // 2. Compute the LiveRefs and the name of the set; read the sets there are.
   const revisions = await readRevisions(run, manifest);
@@ -120,7 +120,7 @@ async function runSteps(
   const { isNew: unseen } = await watch.followKindsOf(client, manifest.merged);
   if (unseen || isBlind) run.members.distrust();
   if (outcome !== 'installed') {
-    const failed = obstacles.areSettling(clock) ? waitMs : heldMs;
+    const failed = obstacles.retryMs(clock);
     const after = { disturbed: waitMs, failed, pending: unseen || isBlind ? waitMs : resyncMs }[outcome];
     return requeueAfter(Math.min(after, untilDeadline(run)));
   }
@@ -130,7 +130,7 @@ async function runSteps(
   // 7. When the set is ready: delete the one before, then make this one the active set.
   const promoted = await promoteSet(run, manifest, revisions, current);
   if (promoted === 'wait' || unseen) return requeueAfter(waitMs);
-  return requeueAfter(promoted === 'held' ? heldMs : resyncMs);
+  return requeueAfter(promoted === 'held' ? obstacles.retryMs(clock) : resyncMs);
 }
 
 /** An operator that reads nothing with rights of its own does not watch sources either. */
