@@ -68,7 +68,9 @@ it(
       heaps.push(cleanUp());
     }
     const grown = heaps.at(-1)! - heaps[0]!;
-    console.log(`${total} requests: ${Math.round(longest)} ms for the slowest, ${grown.toFixed(1)} MB grown`);
+    process.stdout.write(
+      `${total} requests: ${Math.round(longest)} ms for the slowest, ${grown.toFixed(1)} MB grown\n`,
+    );
     expect(slow).toEqual([]);
     expect(accidents).toEqual([]);
     const ready = await cluster.server.handle({ method: 'GET', path: '/readyz', headers: {} });
