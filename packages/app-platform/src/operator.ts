@@ -2,6 +2,8 @@ import type { OperatorDescription, OperatorFlag, OperatorSettings } from '@slipw
 
 import { appPlatformController } from './controller.ts';
 import { startExample } from './example/start-example.ts';
+import { permissionsForPlatform } from './permissions/for-platform.ts';
+import { allPermissions, ownPermissions, referencePermissions } from './permissions/own.ts';
 import { HelmfileCaches, nativeHelmfile } from './platform/native-helmfile.ts';
 import { type PlatformSettings, settingsFrom } from './settings.ts';
 import { nativeSyncController } from './sync/controller.ts';
@@ -114,8 +116,20 @@ export const appPlatformOperator: OperatorDescription = {
   title: 'App platform',
   summary: 'Installs a whole platform from values and charts once, then follows a Git repository.',
   kinds: [],
-  // It installs charts nobody knows beforehand, roles among them.
-  permissions: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  permissions: [...ownPermissions, ...referencePermissions],
+  permissionVariants: [
+    {
+      name: 'platform',
+      value: 'dir',
+      description: 'for a platform of your own: everything its charts bring, rendered with its values-sample.yaml',
+      permissions: permissionsForPlatform,
+    },
+    {
+      name: 'any-platform',
+      description: 'every right there is, for a platform whose charts nobody looked at',
+      permissions: () => allPermissions,
+    },
+  ],
   flags,
   examples: [],
   startExample,

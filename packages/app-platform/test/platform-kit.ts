@@ -1,13 +1,24 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onReference, testCluster, waitsForTime, type OtherCalls, type TestCluster } from '@slipway/testing';
+import type { PolicyRule } from '@slipway/kube';
+import {
+  grant,
+  isInForce,
+  onReference,
+  RefusalTransport,
+  testCluster,
+  waitsForTime,
+  type OtherCalls,
+  type TestCluster,
+} from '@slipway/testing';
 import { stringify } from 'yaml';
 
 import { appPlatformController, type AppPlatformOptions } from '../src/controller.ts';
 import { runGit, type GitRunner } from '../src/git/git-process.ts';
 import { WorkingCopy } from '../src/git/working-copy.ts';
 import { names } from '../src/names.ts';
+import { appPlatformOperator } from '../src/operator.ts';
 import { nativeHelmfile } from '../src/platform/native-helmfile.ts';
 import { settingsFrom, type PlatformSettings } from '../src/settings.ts';
 import { readConfigMap } from '../src/state/records.ts';
@@ -48,6 +59,8 @@ export interface PlatformWorldOptions extends GitWorldOptions {
   readonly values?: Tree;
   /** Environment variables beside those of every test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What the operator may do; everything else it is refused. Default: exactly what it says it needs. */
+  readonly role?: readonly PolicyRule[];
   /** A real cluster of the test's own: for definitions that must not be there yet. Default false. */
   readonly unshared?: boolean;
 }
@@ -66,8 +79,11 @@ WorkingCopy.prototype.exclusive = function exclusiveInTime<T>(this: WorkingCopy,
 const impatience = onReference ? { POLL_INTERVAL_MS: '50', MIN_TIMEOUT: '50' } : {};
 
 export async function platformWorld(options: PlatformWorldOptions = {}): Promise<PlatformWorld> {
-  const { values = initialValues, env = {}, unshared = false } = options;
-  const cluster = await testCluster({ outsideWork: true, unshared });
+  const { values = initialValues, env = {}, role = operatorRole, unshared = false } = options;
+  const cluster = await underRole(
+    await testCluster({ outsideWork: true, unshared, embedded: { authorization: 'RBAC' } }),
+    role,
+  );
   const git = await gitWorld(options);
   const folder = await mkdtemp(join(tmpdir(), 'slipway-platform-'));
   const valuesFile = join(folder, 'values.yaml');
@@ -102,6 +118,38 @@ export async function platformWorld(options: PlatformWorldOptions = {}): Promise
       await stopped(cluster);
       await git[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What `slipway rbac` gives every manager, but for what it needs in its own namespace. */
+export const managerRole: readonly PolicyRule[] = [
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'update', 'patch'] },
+];
+/** What it gives this operator and its manager. */
+export const operatorRole: readonly PolicyRule[] = [...appPlatformOperator.permissions, ...managerRole];
+
+/**
+ * The same cluster, on which operators are somebody with this role; what they were refused fails the test in the end. The client of the test stays
+ * the administrator's.
+ */
+async function underRole(cluster: TestCluster, role: readonly PolicyRule[]): Promise<TestCluster> {
+  await grant(cluster, role);
+  await isInForce(cluster, new RefusalTransport(cluster), role);
+  const transports: RefusalTransport[] = [];
+  const transport = () => {
+    const made = new RefusalTransport(cluster);
+    transports.push(made);
+    return made;
+  };
+  return {
+    ...cluster,
+    transport,
+    run: (controllers, options) => cluster.run(controllers, { cluster: { transport: transport() }, ...options }),
+    async [Symbol.asyncDispose]() {
+      await cluster[Symbol.asyncDispose]();
+      const refused = transports.flatMap((each) => [...each.refused]);
+      if (refused.length > 0) throw new Error(`the operator was refused ${refused.join(', ')}`);
     },
   };
 }

@@ -1,5 +1,14 @@
 import { createClient, days } from '@slipway/kube';
-import { onReference, skipped, type TestCluster } from '@slipway/testing';
+import {
+  entriesOf,
+  givenWhenRefused,
+  onReference,
+  RefusalTransport,
+  skipped,
+  type TestCluster,
+  unexpected,
+  unneeded,
+} from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { APIServer } from '../src/api/components.ts';
@@ -9,7 +18,6 @@ import { componentController } from '../src/component/define-component.ts';
 import { controlPlaneOperator } from '../src/operator.ts';
 import { hostPermissions } from '../src/permissions.ts';
 import { apiServer, hostCluster, key, lookNow, settings, StandIn, version, whenIs } from './hosted-kit.ts';
-import { entriesOf, givenWhenRefused, RefusalTransport, unexpected, unneeded } from './refusals.ts';
 
 const embeddedOnly = skipped(
   onReference,
@@ -30,10 +38,12 @@ test.skipIf(embeddedOnly)('each single permission on the host cluster is refused
   await using where = await host(onboarding);
   await using standIn = await StandIn.start();
   const { given, give } = await givenWhenRefused(where);
-  const transport = new RefusalTransport(where, async (entry) => {
-    await give(entry);
-    // So that it tries again at once: the pauses between its tries grow.
-    await lookNow(onboarding).catch(() => undefined);
+  const transport = new RefusalTransport(where, {
+    async onRefused(entry) {
+      await give(entry);
+      // So that it tries again at once: the pauses between its tries grow.
+      await lookNow(onboarding).catch(() => undefined);
+    },
   });
   const asOperator = createClient({ transport, fieldManager: 'control-plane', clock: onboarding.clock });
   const operate = async (changes: Partial<typeof settings>) => {

@@ -1,9 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient, type PolicyRule, toCustomResourceDefinition, type Transport } from '@slipway/kube';
+import { type Client, createClient, type PolicyRule, toCustomResourceDefinition } from '@slipway/kube';
 import { memoryLogger, startManager } from '@slipway/runtime';
-import { onReference, skipped, type TestCluster } from '@slipway/testing';
+import {
+  givenWhenRefused,
+  grant,
+  isInForce,
+  onReference,
+  RefusalTransport,
+  skipped,
+  type TestCluster,
+  unexpected,
+  unneeded,
+} from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
@@ -14,7 +24,6 @@ import { controlPlaneOperator } from '../src/operator.ts';
 import { landscaperPermissions, onboardingPermissions, orchestratorPermissions } from '../src/permissions.ts';
 import { coreKubeconfig, key, Landscape } from './landscape.ts';
 import { serveControlPlanes, serveLandscapers } from './real-subjects.ts';
-import { entriesOf, givenWhenRefused, grant, RefusalTransport, ruleOf, unexpected, unneeded } from './refusals.ts';
 import { furnish, wholeLife } from './whole-life.ts';
 
 /** What the chart gives every manager, whichever operators it runs. */
@@ -24,27 +33,6 @@ const common: readonly PolicyRule[] = [
 /** Asked for by an admission plugin that not every server runs. */
 const ofPlugins = (entry: string): boolean => entry.includes('/finalizers.');
 
-/** A real server notices a changed role a moment later. */
-async function inForce({ cluster }: Landscape, transport: Transport, entry: string): Promise<void> {
-  if (cluster.embedded) return;
-  const [{ apiGroups, resources, verbs }] = [ruleOf(entry)];
-  const [resource, subresource] = resources![0]!.split('/');
-  const attributes = { group: apiGroups![0], resource, subresource, verb: verbs[0], namespace: 'default' };
-  const client = createClient({ transport, fieldManager: 'test' });
-  await cluster.eventually(`${entry} is in force`, async () => {
-    const review = await client.request({
-      method: 'POST',
-      path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: attributes },
-      },
-    });
-    return (review as { status?: { allowed?: boolean } }).status?.allowed;
-  });
-}
-
 const enforced = { embedded: { authorization: 'RBAC' } } as const;
 
 test('its permissions are enough for everything the operator does', async () => {
@@ -53,7 +41,7 @@ test('its permissions are enough for everything the operator does', async () => 
   await furnish(cluster.client);
   await grant(cluster, [...controlPlaneOperator.permissions, ...common]);
   const transport = new RefusalTransport(cluster);
-  await inForce(landscape, transport, entriesOf(controlPlaneOperator.permissions).at(-1)!);
+  await isInForce(cluster, transport, controlPlaneOperator.permissions);
   const { logs } = await landscape.run(transport);
   await wholeLife(landscape);
   expect([...transport.refused]).toEqual([]);
@@ -86,9 +74,9 @@ test.skipIf(together)('each single permission on each cluster is refused until i
   const elsewhere = await givenOn(core);
   const file = join(folder.path, 'kubeconfig');
   await writeFile(file, coreKubeconfig);
-  landscape.core = { file, transport: new RefusalTransport(core, elsewhere.give) };
+  landscape.core = { file, transport: new RefusalTransport(core, { onRefused: elsewhere.give }) };
   await furnish(core.client);
-  await landscape.run(new RefusalTransport(cluster, onboarding.give));
+  await landscape.run(new RefusalTransport(cluster, { onRefused: onboarding.give }));
   await wholeLife(landscape);
 
   const coreRules = [...landscaperPermissions, ...orchestratorPermissions];

@@ -18,6 +18,7 @@ export * from './membership.ts';
 export { isAppliedAlready } from './owned-fields.ts';
 export { compileJsonPath, type JsonPath } from './json-path.ts';
 export * from './parse.ts';
+export { handedOnBy, permissionsToUse, type ObjectUse } from './permissions.ts';
 export * from './plan.ts';
 export * from './prune.ts';
 export { fileFlag, readManifestFiles, usableManifest } from './read-files.ts';

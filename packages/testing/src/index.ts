@@ -5,6 +5,7 @@ export { waitsForTime } from './outside-work.ts';
 export { watchOwnerReferences } from './owner-watch.ts';
 export { PermissionRecorder, type PermissionDifference } from './permission-recorder.ts';
 export type { ProcessImage, ProcessNodeOptions } from './reference-tool.ts';
+export * from './refusals.ts';
 export { restoreObjects } from './restore-objects.ts';
 export { runOperator } from './run-operator.ts';
 export * from './scenario.ts';

@@ -11,7 +11,7 @@ export interface Helmfile {
 }
 
 export interface HelmfileSelection {
-  /** Default: all of `helmfile.d`. */
+  /** Default: all releases. */
   readonly file?: string;
   /** Such as `stage=prep`; a release that fits any of them is meant. Default: all. */
   readonly selectors?: readonly string[];
@@ -26,4 +26,7 @@ export interface PlatformRelease {
   readonly chart: string;
 }
 
+/** All releases of a platform. */
+export const releaseHelmfiles = 'helmfile.d';
+/** What they live in. */
 export const initHelmfile = 'helmfile.tpl/helmfile-init.yaml.gotmpl';

@@ -14,7 +14,7 @@ import { Secret, type Client, type Clock } from '@slipway/kube';
 import type { ValuesLayers } from '../values/layers.ts';
 import type { PlatformRoot } from '../values/platform-root.ts';
 import type { Tree } from '../values/tree.ts';
-import type { Helmfile, HelmfileSelection } from './helmfile.ts';
+import { releaseHelmfiles, type Helmfile, type HelmfileSelection } from './helmfile.ts';
 
 export interface NativeHelmfileOptions {
   readonly root: PlatformRoot;
@@ -39,7 +39,7 @@ export function nativeHelmfile(options: NativeHelmfileOptions): Helmfile {
   const { root, layers, client, clock, caches = new HelmfileCaches() } = options;
   const loaded = new Map<string, { readonly values: Tree; readonly helmfile: LoadedHelmfile }>();
   /** A list and the values of its releases come from the same files: they are loaded once, as long as the values stay. */
-  const load = async ({ file = 'helmfile.d', selectors = [] }: HelmfileSelection = {}): Promise<LoadedHelmfile> => {
+  const load = async ({ file = releaseHelmfiles, selectors = [] }: HelmfileSelection = {}): Promise<LoadedHelmfile> => {
     const values = await layers.values('all');
     const id = JSON.stringify([file, selectors]);
     const known = loaded.get(id);

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { PlatformError } from './platform-error.ts';
 import { isTree, type Tree } from './tree.ts';
 import { ValuesError } from './values-error.ts';
 import { parseYaml } from './yaml-file.ts';
 
 /** Its name in error texts too. */
 export const schemaFile = 'values-schema.yaml';
+/** Values under which every chart of the platform is rendered. */
+export const sampleFile = 'values-sample.yaml';
 
 /** The unchanging part of a platform: charts, helmfiles, schema, defaults. A user writes one, or starts from ours. */
 export class PlatformRoot {
@@ -39,14 +42,25 @@ export class PlatformRoot {
     return await this.#tree('core.yaml');
   }
 
+  /** Values that bring what the defaults do not, such as a team with an app; empty when the platform has no such file. */
+  async sample(): Promise<Tree> {
+    return await this.#tree(sampleFile).catch((error: unknown) => {
+      if (!(error instanceof PlatformError)) throw error;
+      return {};
+    });
+  }
+
   /** The platform's version, from its `package.json` as the charts' repository has it. */
   async version(): Promise<string> {
-    const { version } = JSON.parse(await readFile(this.path('package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(await this.text('package.json')) as { version: string };
     return version;
   }
 
   async text(...parts: readonly string[]): Promise<string> {
-    return await readFile(this.path(...parts), 'utf8');
+    return await readFile(this.path(...parts), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+      throw new PlatformError(this.directory, parts.join('/'), error);
+    });
   }
 
   /** The same object as long as the file is the same; nobody changes it. */
