@@ -39,6 +39,11 @@ async function programs(): Promise<{ programs: Programs; versions: Record<string
   };
 }
 
+/** Progress, for whoever waits: all sizes take several minutes. */
+function tell({ releases, teams }: Size, what: string): void {
+  process.stderr.write(`${releases} releases, ${teams} ${teams === 1 ? 'team' : 'teams'}, ${what}\n`);
+}
+
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
@@ -69,9 +74,7 @@ async function measure(world: BenchWorld, size: Size, tools: Programs): Promise<
   await script.loadValues();
   const step = async (name: Step, ...args: Parameters<typeof inTurn>): Promise<Measured> => {
     const measured = { size, step: name, ...(await inTurn(...args)) };
-    process.stderr.write(
-      `${size.releases} releases, ${size.teams} teams, ${name}: ${figure(measured.oursMs, 'ms')} and ${figure(measured.theirsMs, 'ms')}\n`,
-    );
+    tell(size, `${name}: ${figure(measured.oursMs, 'ms')} and ${figure(measured.theirsMs, 'ms')}`);
     return measured;
   };
   const load = async () => {
@@ -118,13 +121,16 @@ const { programs: tools, versions } = await programs();
 const results: Measured[] = [];
 let forks = 0;
 for (const size of sizes) {
+  const begun = performance.now();
+  tell(size, 'installing');
   await using world = await benchWorld(size);
   results.push(...(await measure(world, size, tools)));
   forks += await forksOfIdlePoll(world);
+  tell(size, `took ${figure((performance.now() - begun) / 1000, 's')}`);
 }
 
 const timeIsGit =
-  'with a single team most of our time is waiting for git: fetch, checkout, clean, ls-tree, log and status are a process each';
+  'with a single team most of our time is waiting for git: fetch, and then checkout, ls-tree and log at once, are a process each';
 
 function bar(step: Step, least: number, why?: string): Bar {
   const worst = Math.min(

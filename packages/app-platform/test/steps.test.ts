@@ -201,6 +201,10 @@ describe('a platform, step by step', () => {
       prepare: async () => undefined,
       revision: async () => 'a',
       fetchedRevision: async () => 'a',
+      hasChanges: async () => {
+        notes.push('changes?');
+        return false;
+      },
       git: async ([verb = '']: readonly string[]) => {
         notes.push(verb);
         return { stdout: '', exitCode: 0 };
@@ -238,7 +242,7 @@ describe('a platform, step by step', () => {
       'template upgrade=true',
       'post: deploying 0.9.0 to 1.0.0',
       // The commit, which finds nothing.
-      'status',
+      'changes?',
     ]);
     expect(await deploymentState(client)).toMatchObject({ status: 'deployed', version: '1.0.0', tag: 'v1.0.0' });
   });
@@ -281,9 +285,10 @@ describe('a platform, step by step', () => {
     });
     const added: string[] = [];
     const copy = Object.assign(stillCopy(), {
+      hasChanges: async () => true,
       git: async (args: readonly string[]) => {
         if (args[0] === 'add') added.push((await secret.files())['env/apps/secrets.gitea.yaml']!);
-        return { stdout: args.includes('--untracked-files=normal') ? 'something changed' : '', exitCode: 0 };
+        return { stdout: '', exitCode: 0 };
       },
     });
     await commit(secret.platform, copy, false);

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@slipway/kube';
-import { orderInWaves, parseManifests } from '@slipway/manifests';
+import { orderInWaves } from '@slipway/manifests';
 
 import { applyChanged } from './apply-changed.ts';
 import { initHelmfile } from './helmfile.ts';
@@ -13,7 +13,7 @@ export async function deployEssential(
   const { helmfile, signal } = platform;
   const { selectors } = options;
   const text = await helmfile.template({ file: initHelmfile, signal, ...(selectors ? { selectors } : {}) });
-  await applyManifests(platform, parseManifests(text, { source: initHelmfile }), options.force);
+  await applyManifests(platform, platform.manifests.read(text, initHelmfile), options.force);
 }
 
 /** Applies objects in the order their kinds need, without taking fields from others unless `force` says so. */

@@ -9,6 +9,7 @@ import type { PlatformSettings } from '../settings.ts';
 import type { ValuesLayers } from '../values/layers.ts';
 import type { PlatformRoot } from '../values/platform-root.ts';
 import type { Helmfile } from './helmfile.ts';
+import type { ReadManifests } from './read-manifests.ts';
 import type { RuntimeUpgrade } from './runtime-upgrade.ts';
 
 /** What every step of the platform works with. */
@@ -26,6 +27,8 @@ export interface Platform {
   readonly opened: OpenedSecrets;
   /** What the cluster was brought to before. */
   readonly applied: AppliedMemo;
+  /** Essential manifests as they were read before. */
+  readonly manifests: ReadManifests;
   /** The repository as somebody. */
   repository(credentials: GitCredentials): WorkingCopy;
   readonly client: Client;

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { impatientClock } from '../../test/git-kit.ts';
 import type { DeploymentState } from '../state/deployment-state.ts';
 import type { Platform } from './platform.ts';
+import { ReadManifests } from './read-manifests.ts';
 import { runtimeUpgrade, type RuntimeUpgrade } from './runtime-upgrade.ts';
 
 async function upgraded(state: DeploymentState, when: 'pre' | 'post' = 'pre'): Promise<string[]> {
@@ -21,6 +22,7 @@ async function upgraded(state: DeploymentState, when: 'pre' | 'post' = 'pre'): P
         return '';
       },
     },
+    manifests: new ReadManifests(),
     log: silentLogger,
   } as unknown as Platform;
   await runtimeUpgrade(platform, when, state);
@@ -59,6 +61,7 @@ function withApplications(applications: Record<string, string[]>, upgrade: Parti
   const platform = {
     upgrades: [{ version: '2.0.0', ...upgrade }],
     helmfile: { template: async () => '' },
+    manifests: new ReadManifests(),
     settings: { retries: 2, minTimeoutMs: 30_000 },
     clock: impatientClock(),
     log: { ...silentLogger, warn: (text: string) => void warnings.push(text) },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,6 +10,7 @@ export async function ensureTeamGitOpsDirectories(directory: string): Promise<vo
   for (const team of await teamsIn(directory)) {
     for (const folder of teamFolders) {
       const path = join(directory, 'env', 'teams', team, folder);
+      if (existsSync(join(path, '.gitkeep'))) continue;
       await mkdir(path, { recursive: true });
       await writeFile(join(path, '.gitkeep'), '', { flag: 'a' });
     }

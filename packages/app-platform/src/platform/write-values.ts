@@ -7,5 +7,5 @@ import type { Platform } from './platform.ts';
 /** Writes values into the files of the repository; secret ones into files of their own. Gives the files that changed. */
 export async function writeValues({ root, directory, layers }: Platform, tree: Tree): Promise<string[]> {
   const secretPaths = secretPathsOf(secretRules(await root.schema()), tree);
-  return await saveValues({ directory, tree, secretPaths, encrypted: await usesSops(directory), known: layers.parsed });
+  return await saveValues({ directory, tree, secretPaths, encrypted: usesSops(directory), known: layers.parsed });
 }
