@@ -18,16 +18,17 @@ const secretFile = 'env/apps/secrets.console.yaml';
 describe('what is pushed to a platform that runs', () => {
   let world: PlatformWorld;
   let running: TestManager;
-  /** Done once, right before the operator's next commit. */
+  /** Done once, right after the operator's next checkout. */
   let meanwhile: (() => Promise<unknown>) | undefined;
 
   const git: GitRunner = async (args, options) => {
-    if (args[0] === 'status' && meanwhile) {
+    const answer = await runGit(args, options);
+    if (args[0] === 'checkout' && meanwhile) {
       const act = meanwhile;
       meanwhile = undefined;
       await act();
     }
-    return await runGit(args, options);
+    return answer;
   };
 
   beforeAll(async () => {

@@ -2,6 +2,8 @@ import { silentLogger } from '@slipway/runtime';
 import { VirtualClock } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
+import { GitError } from '../src/git/git-error.ts';
+import { runGit, type GitRunner } from '../src/git/git-process.ts';
 import { remoteHeads, type RemoteHeads } from '../src/git/remote-head.ts';
 import { GitRepository, type GitChanges } from '../src/gitops/git-repository.ts';
 import type { Platform } from '../src/platform/platform.ts';
@@ -15,8 +17,12 @@ const settings = { retries: 60, minTimeoutMs: 30_000 };
 const platform = (clock: Platform['clock'] = impatientClock()): Platform =>
   ({ clock, settings, log: silentLogger, signal: new AbortController().signal }) as unknown as Platform;
 
-async function followed(world: GitWorld): Promise<{ poll: () => Promise<GitChanges>; repository: GitRepository }> {
-  const repository = new GitRepository(world.copy('operator'), remoteHeads({ url: world.server.url, credentials }));
+async function followed(
+  world: GitWorld,
+  run?: GitRunner,
+): Promise<{ poll: () => Promise<GitChanges>; repository: GitRepository }> {
+  const heads = remoteHeads({ url: world.server.url, credentials });
+  const repository = new GitRepository(world.copy('operator', run), heads);
   await repository.clone();
   await repository.waitForCommits(platform());
   return { repository, poll: () => repository.syncAndAnalyzeChanges(platform()) };
@@ -73,6 +79,38 @@ test.each<[row: string, pushes: Push[], expected: GitChanges]>([
   expect(await poll()).toEqual(expected);
   expect(repository.lastRevision).toBe(head);
   expect(await poll()).toEqual(none);
+});
+
+test('a commit costs four processes to look at, one that is there already none', async () => {
+  await using world = await gitWorld();
+  await world.push(team, 'first');
+  const asked: string[] = [];
+  const { poll } = await followed(world, async (args, options) => {
+    asked.push(args[0]!);
+    return await runGit(args, options);
+  });
+  asked.length = 0;
+  await world.push({ 'env/teams/red/settings.yaml': 'spec: {a: 2}\n' }, 'second');
+  expect(await poll()).toEqual(teamsOnly);
+  expect(asked.sort()).toEqual(['checkout', 'fetch', 'log', 'ls-tree']);
+  await poll();
+  expect(asked).toHaveLength(4);
+});
+
+test('a commit that could not be looked at is looked at again', async () => {
+  await using world = await gitWorld();
+  await world.push(team, 'first');
+  const failing = new Set<string>();
+  const { poll } = await followed(world, async (args, options) => {
+    if (failing.delete(args[0]!)) throw new GitError('Failed', `git ${args[0]} failed`);
+    return await runGit(args, options);
+  });
+  for (const [index, verb] of ['fetch', 'log', 'checkout'].entries()) {
+    await world.push({ 'env/teams/red/settings.yaml': `spec: {b: ${index}}\n` }, verb);
+    failing.add(verb);
+    await expect(poll()).rejects.toThrow('Repository sync and analysis failed');
+    expect([verb, await poll()]).toEqual([verb, teamsOnly]);
+  }
 });
 
 test('syncAndAnalyzeChanges: first time (no previous revision): everything', async () => {

@@ -77,7 +77,7 @@ async function platformFor(
 ): Promise<Platform> {
   const memory = platformMemory(root, directory);
   const settings = settingsFrom(terminal.env, terminal.cwd);
-  if (await usesSops(directory)) memory.keys.add(await keyOf(client, settings.sopsAgeKey));
+  if (usesSops(directory)) memory.keys.add(await keyOf(client, settings.sopsAgeKey));
   return {
     ...memory,
     settings,

@@ -1,5 +1,6 @@
 import { sleep, type Clock } from '@slipway/kube';
 
+import { decryptedPattern } from '../values/kinds.ts';
 import { GitError } from './git-error.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
@@ -51,19 +52,15 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
   }
 }
 
-/** Most applies change nothing: those are one call to git. */
 async function commitAll(copy: WorkingCopy, { message, inspect }: PushOptions): Promise<boolean> {
-  if (!(await hasChanges(copy, 'normal'))) return false;
-  await copy.git(['add', '--all']);
+  if (!(await copy.hasChanges())) return false;
+  // Decrypted files stay here, whatever the repository says it ignores.
+  await copy.git(['add', '--all', '--', '.', `:(exclude,glob)**/${decryptedPattern}`]);
   await inspect?.();
-  if (!(await hasChanges(copy, 'no'))) return false;
+  const { stdout } = await copy.git(['status', '--porcelain', '--untracked-files=no']);
+  if (stdout === '') return false;
   await copy.git(['commit', '--quiet', '--no-verify', '-m', message]);
   return true;
-}
-
-async function hasChanges(copy: WorkingCopy, untracked: 'normal' | 'no'): Promise<boolean> {
-  const { stdout } = await copy.git(['status', '--porcelain', `--untracked-files=${untracked}`]);
-  return stdout !== '';
 }
 
 async function pushOnce(copy: WorkingCopy, theirs: string | undefined, signal?: AbortSignal): Promise<PushOutcome> {

@@ -1,9 +1,12 @@
 import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { GitError } from './git-error.ts';
 import { runGit, type GitAnswer, type GitOptions, type GitRunner } from './git-process.ts';
+import { decryptedPattern, encryptedOf, isDecrypted } from '../values/kinds.ts';
 import { temporaryPattern } from '../values/write-file.ts';
+import { FilesOnDisk } from './files-on-disk.ts';
 import { readRef } from './read-ref.ts';
 import type { GitRemote } from './remote-head.ts';
 
@@ -33,6 +36,8 @@ export class WorkingCopy {
   readonly #options: WorkingCopyOptions;
   #turn: Promise<unknown> = Promise.resolve();
   #prepared = false;
+  /** The files as they were when there was nothing to commit. */
+  #unchanged: { readonly commit: string; readonly stamps: ReadonlyMap<string, string> } | undefined;
   #tree: { readonly commit: string; readonly entries: readonly TreeEntry[] } | undefined;
 
   constructor(options: WorkingCopyOptions) {
@@ -86,7 +91,7 @@ export class WorkingCopy {
     const { exitCode } = await this.git(['remote', 'get-url', 'origin'], { accept: [0, 2] });
     await this.git(['remote', exitCode === 0 ? 'set-url' : 'add', 'origin', remote.url]);
     await mkdir(join(directory, '.git', 'info'), { recursive: true });
-    await writeFile(join(directory, '.git', 'info', 'exclude'), `${temporaryPattern}\n`);
+    await writeFile(join(directory, '.git', 'info', 'exclude'), `${temporaryPattern}\n${decryptedPattern}\n`);
     this.#prepared = true;
   }
 
@@ -126,27 +131,60 @@ export class WorkingCopy {
 
   /** Takes over what the server has. Leftovers of an apply that failed vanish, a forced push is followed. */
   async takeRemote(signal?: AbortSignal): Promise<void> {
-    const more = signal ? { signal } : {};
+    await this.fetch(signal);
+    await this.checkOut(signal);
+  }
+
+  /** Asks the server for our branch; the files stay as they are. Gives its commit. */
+  async fetch(signal?: AbortSignal): Promise<string | undefined> {
     await this.abandonMerges();
     await this.atRemote(
       ['fetch', '--quiet', '--no-tags', 'origin', `+refs/heads/${this.branch}:refs/remotes/origin/${this.branch}`],
       // The older protocol names the branches in its first answer; the newer one takes a request more for that.
-      { ...more, settings: { 'protocol.version': '0' } },
+      { ...(signal ? { signal } : {}), settings: { 'protocol.version': '0' } },
     );
-    await this.git(['checkout', '--quiet', '--force', '-B', this.branch, `origin/${this.branch}`], more);
+    return await this.fetchedRevision();
+  }
+
+  /** The files of what was fetched, whatever was there before. */
+  async checkOut(signal?: AbortSignal): Promise<void> {
+    const args = ['checkout', '--quiet', '--force', '-B', this.branch, `origin/${this.branch}`];
+    await this.git(args, signal ? { signal } : {});
   }
 
   /**
    * Removes what is not in Git, ignored or not: neither a decrypted file nor what an apply that failed had written must outlive the team
-   * or user it belongs to.
+   * or user it belongs to. The decrypted file of a secret that is there may stay: whoever decrypts compares it first. Where there is nothing
+   * else, there is nothing for git to do.
    */
   async removeUntracked(): Promise<void> {
-    await this.git(['clean', '--quiet', '-ff', '-d', '-x']);
+    const commit = await this.revision();
+    const tracked = new Set((await this.entries('.')).map(({ path }) => path));
+    const mayStay = (path: string): boolean => isDecrypted(path) && tracked.has(encryptedOf(path));
+    if (!new FilesOnDisk(this.directory).hasOnly(tracked, mayStay))
+      await this.git(['clean', '--quiet', '-ff', '-d', '-x']);
+    this.#unchanged = commit === undefined ? undefined : { commit, stamps: this.#stamps() };
   }
 
-  /** What the commit of the checkout has below a folder; `.` is all of it. A commit never changes: git is asked once for each. */
-  async entries(folder: string): Promise<readonly TreeEntry[]> {
+  /** Whether there may be something to commit. Where no file was replaced since there was nothing, there is nothing: git is not asked. */
+  async hasChanges(): Promise<boolean> {
     const commit = await this.revision();
+    const stamps = this.#stamps();
+    const { commit: last, stamps: before } = this.#unchanged ?? {};
+    if (commit !== undefined && commit === last && isDeepStrictEqual(stamps, before)) return false;
+    const { stdout } = await this.git(['status', '--porcelain', '--untracked-files=normal']);
+    this.#unchanged = stdout === '' && commit !== undefined ? { commit, stamps } : undefined;
+    return stdout !== '';
+  }
+
+  /** Decrypted files do not count: they are never committed. */
+  #stamps(): ReadonlyMap<string, string> {
+    return new FilesOnDisk(this.directory).stamps((path) => !isDecrypted(path));
+  }
+
+  /** What a commit has below a folder; `.` is all of it. A commit never changes: git is asked once for each. Default: that of the checkout. */
+  async entries(folder: string, of?: string): Promise<readonly TreeEntry[]> {
+    const commit = of ?? (await this.revision());
     if (commit === undefined) return [];
     if (this.#tree?.commit !== commit) this.#tree = { commit, entries: await this.#entriesOf(commit) };
     const { entries } = this.#tree;

@@ -85,14 +85,22 @@ export class GitRepository {
 
   async #analyze({ log, signal }: Platform): Promise<GitChanges> {
     const [previous, entries] = [this.#lastRevision, this.#lastEntries];
-    await this.copy.takeRemote(signal);
+    const fetched = (await this.copy.fetch(signal)) ?? '';
+    // What they ask about is in the commits, whatever is checked out. None of them may go on when another fails: the next has the files.
+    const [asked, , checkedOut] = await Promise.allSettled([
+      previous === '' ? undefined : this.copy.subjects(previous, fetched),
+      this.copy.entries('.', fetched),
+      this.copy.checkOut(signal),
+    ]);
+    if (checkedOut.status === 'rejected') throw checkedOut.reason;
+    if (asked.status === 'rejected') throw asked.reason;
     await this.copy.removeUntracked();
     // Before anything is applied: a commit that cannot be applied is not tried again by every poll.
     const revision = await this.#look();
     if (revision === previous) return nothing;
     log.info('Repository updated', { from: previous, to: revision });
     // After a forced push the old commit may be gone from the server, and with it what was said about it.
-    const subjects = previous === '' ? undefined : await this.copy.subjects(previous, revision);
+    const subjects = asked.value;
     if (!subjects) return { hasChangesToApply: true, applyTeamsOnly: false };
     if (subjects.every((subject) => subject.includes(skipMarker))) {
       log.info(`All new commits contain "${skipMarker}" - skipping apply`);

@@ -1,9 +1,11 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { creationRuleFor, decrypt, edit, encrypt, isEncrypted, SopsError } from '@slipway/sops';
 import type { Clock } from '@slipway/kube';
 
-import { decryptedSuffix, secretPrefix } from '../values/kinds.ts';
+import { foldersBelow, isHidden, pathOf } from '../values/folders.ts';
+import { decryptedSuffix, encryptedOf, isDecrypted, secretPrefix } from '../values/kinds.ts';
 import { ValuesError } from '../values/values-error.ts';
 import { writeWhole } from '../values/write-file.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
@@ -17,8 +19,8 @@ export interface CryptOptions {
 }
 
 /** Whether the repository says how its secrets are encrypted. Without that they stay as they are. */
-export async function usesSops(directory: string): Promise<boolean> {
-  return (await readText(join(directory, '.sops.yaml'))) !== undefined;
+export function usesSops(directory: string): boolean {
+  return existsSync(join(directory, '.sops.yaml'));
 }
 
 /**
@@ -26,10 +28,10 @@ export async function usesSops(directory: string): Promise<boolean> {
  * nothing changed makes no commit.
  */
 export async function encryptSecrets({ directory, keys, clock, opened }: CryptOptions): Promise<void> {
-  if (!(await usesSops(directory))) return;
-  for (const path of await secretFiles(directory)) {
-    const present = (await readText(path))!;
-    const plain = await readText(path + decryptedSuffix);
+  if (!usesSops(directory)) return;
+  for (const path of secretFiles(directory)) {
+    const present = readText(path)!;
+    const plain = readText(path + decryptedSuffix);
     if (plain !== undefined && opened?.of(present, keys) === plain) continue;
     if (isEncrypted(present, 'yaml')) {
       if (plain === undefined) continue;
@@ -53,9 +55,9 @@ export async function encryptSecrets({ directory, keys, clock, opened }: CryptOp
 /** Puts a decrypted twin beside every encrypted file, and removes twins of files that are gone. */
 export async function decryptSecrets(options: Omit<CryptOptions, 'clock'>): Promise<void> {
   const { directory, keys, opened } = options;
-  if (!(await usesSops(directory))) return;
-  for (const path of await secretFiles(directory)) {
-    const present = (await readText(path))!;
+  if (!usesSops(directory)) return;
+  for (const path of secretFiles(directory)) {
+    const present = readText(path)!;
     let text = opened?.of(present, keys);
     if (text === undefined) {
       if (!isEncrypted(present, 'yaml')) continue;
@@ -63,11 +65,11 @@ export async function decryptSecrets(options: Omit<CryptOptions, 'clock'>): Prom
       opened?.remember(present, keys, text);
     }
     const twin = path + decryptedSuffix;
-    if ((await readText(twin)) !== text) await writeWhole(twin, text);
+    if (readText(twin) !== text) await writeWhole(twin, text);
   }
   opened?.forgetOthers();
-  for (const twin of await filesBelow(join(directory, 'env'), isTwin)) {
-    if ((await readText(twin.slice(0, -decryptedSuffix.length))) === undefined) await rm(twin);
+  for (const twin of filesBelow(join(directory, 'env'), isDecrypted)) {
+    if (!existsSync(encryptedOf(twin))) await rm(twin);
   }
 }
 
@@ -85,38 +87,26 @@ async function open(directory: string, path: string, present: string, keys: Read
 
 /** Secret files that are not encrypted although they should be. */
 export async function secretsInClear(directory: string): Promise<string[]> {
-  if (!(await usesSops(directory))) return [];
+  if (!usesSops(directory)) return [];
   const clear: string[] = [];
-  for (const path of await secretFiles(directory)) {
-    const text = (await readText(path))!;
+  for (const path of secretFiles(directory)) {
+    const text = readText(path)!;
     if (text !== '' && !isEncrypted(text, 'yaml')) clear.push(path.slice(directory.length + 1));
   }
   return clear;
 }
 
-async function secretFiles(directory: string): Promise<string[]> {
-  return await filesBelow(join(directory, 'env'), (name) => name.startsWith(secretPrefix) && name.endsWith('.yaml'));
+function secretFiles(directory: string): string[] {
+  return filesBelow(join(directory, 'env'), (name) => name.startsWith(secretPrefix) && name.endsWith('.yaml'));
 }
 
-function isTwin(name: string): boolean {
-  return name.startsWith(secretPrefix) && name.endsWith(`.yaml${decryptedSuffix}`);
+function filesBelow(root: string, wanted: (name: string) => boolean): string[] {
+  return [...foldersBelow(root, (path) => !isHidden(path))].flatMap(([folder, { files }]) =>
+    files.filter(wanted).map((name) => join(root, pathOf(folder, name))),
+  );
 }
 
-async function filesBelow(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const found: string[] = [];
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name.startsWith('.')) continue;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(await filesBelow(path, wanted)));
-    else if (entry.isFile() && wanted(entry.name)) found.push(path);
-  }
-  return found;
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+/** Small files, and all of them with every apply: see `foldersBelow` for why nobody waits. */
+function readText(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }

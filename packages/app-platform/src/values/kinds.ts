@@ -62,6 +62,18 @@ export const teamFolders: readonly string[] = ['sealedsecrets', 'workloadValues'
 
 export const secretPrefix = 'secrets.';
 export const decryptedSuffix = '.dec';
+/** Decrypted twins of secret files, in Git's own patterns. */
+export const decryptedPattern = `${secretPrefix}*.yaml${decryptedSuffix}`;
+
+/** Whether a path is that of a decrypted twin. */
+export function isDecrypted(path: string): boolean {
+  return path.startsWith(secretPrefix, path.lastIndexOf('/') + 1) && path.endsWith(`.yaml${decryptedSuffix}`);
+}
+
+/** The file a decrypted twin belongs to. */
+export function encryptedOf(twin: string): string {
+  return twin.slice(0, -decryptedSuffix.length);
+}
 
 export function isTeamKind({ location }: FileKind): boolean {
   return location[0] === 'teamConfig';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inParallel } from '@slipway/manifests';
 import { isNode, type Document, type LineCounter } from 'yaml';
 
+import { foldersBelow, isHidden, type Folder } from './folders.ts';
 import { type ParsedFile, ParsedFiles } from './parsed-files.ts';
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
@@ -50,26 +51,25 @@ export async function loadValues(
 
 /** The files a tree is made of, in their order. Those that `known` has seen before are the same objects. */
 export async function findFiles(directory: string, known: ParsedFiles): Promise<FoundFile[]> {
-  const teams = await teamsIn(directory);
-  const folders = fileKinds.flatMap((kind) =>
-    (isTeamKind(kind) ? teams : ['']).map((team) => ({
-      kind,
-      team,
-      folder: ['env', ...kind.folder.map((part) => (part === '*' ? team : part))].join('/'),
-    })),
+  const present = foldersBelow(join(directory, 'env'), (path) => !isHidden(path));
+  const teams = present.get('teams')?.folders ?? [];
+  const files = fileKinds.flatMap((kind) =>
+    (isTeamKind(kind) ? teams : ['']).flatMap((team) => {
+      const folder = kind.folder.map((part) => (part === '*' ? team : part)).join('/');
+      return namesIn(present.get(folder), kind).map((file) => ({ kind, team, path: `env/${folder}/${file}` }));
+    }),
   );
-  const named = await inParallel(folders, atATime, async ({ folder, ...rest }) =>
-    (await namesIn(join(directory, folder), rest.kind)).map((name) => ({ ...rest, path: `${folder}/${name}.yaml` })),
+  const reads = await inParallel(
+    files,
+    atATime,
+    async ({ path }) => (await Promise.allSettled([known.read(directory, path)]))[0],
   );
-  const read = async (path: string): Promise<ParsedFile | undefined> =>
-    (await known.read(directory, path + decryptedSuffix)) ?? (await known.read(directory, path));
-  const files = named.flat();
-  const reads = await inParallel(files, atATime, async ({ path }) => (await Promise.allSettled([read(path)]))[0]);
   return files.flatMap((file, index): FoundFile[] => {
     const outcome = reads[index]!;
     // Of several that cannot be read, the first is named, whichever was looked at first.
     if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value ? [{ ...file, parsed: outcome.value }] : [];
+    const path = file.path.endsWith(decryptedSuffix) ? file.path.slice(0, -decryptedSuffix.length) : file.path;
+    return outcome.value ? [{ ...file, path, parsed: outcome.value }] : [];
   });
 }
 
@@ -83,7 +83,11 @@ export function valuesIn(found: readonly FoundFile[], skipEncrypted = false): Lo
 
 /** Names of the teams, which are those with a folder. */
 export async function teamsIn(directory: string): Promise<string[]> {
-  return await foldersIn(join(directory, 'env', 'teams'));
+  const entries = await readdir(join(directory, 'env', 'teams'), { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !isHidden(entry.name))
+    .map((entry) => entry.name)
+    .sort();
 }
 
 function addTo(tree: Tree, { kind, team, path, parsed }: FoundFile, skipEncrypted: boolean): ValuesFile | undefined {
@@ -118,26 +122,18 @@ function addTo(tree: Tree, { kind, team, path, parsed }: FoundFile, skipEncrypte
   return { kind, path, location, document, lines };
 }
 
-/** Names of the files of a kind, without `.yaml` and each once: a decrypted file stands for its encrypted twin. */
-async function namesIn(folder: string, kind: FileKind): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const names = new Set<string>();
-  for (const entry of entries) {
-    if (!entry.isFile() || entry.name.startsWith('.')) continue;
-    const name = /^(.+?)\.yaml(\.dec)?$/.exec(entry.name)?.[1];
+/** Names of the files of a kind: a decrypted file stands for its encrypted twin. */
+function namesIn(folder: Folder | undefined, kind: FileKind): string[] {
+  const found = new Map<string, string>();
+  for (const file of folder?.files ?? []) {
+    if (isHidden(file)) continue;
+    const name = /^(.+?)\.yaml(\.dec)?$/.exec(file)?.[1];
     if (name === undefined) continue;
     const stem = name.startsWith(secretPrefix) ? name.slice(secretPrefix.length) : name;
-    if (kind.file === undefined || kind.file === stem) names.add(name);
+    // In the order of their names the twin comes second.
+    if (kind.file === undefined || kind.file === stem) found.set(name, file);
   }
-  return [...names].sort();
-}
-
-async function foldersIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort();
+  return [...found].sort(([a], [b]) => compare(a, b)).map(([, file]) => file);
 }
 
 /** Lists are in the order of their files already; users are known by their address. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -49,7 +50,7 @@ async function writeSecret(options: SaveOptions, path: string, manifest: Manifes
     await rm(target + decryptedSuffix, { force: true });
     return false;
   }
-  const sealed = options.encrypted && (await readText(target)) !== undefined;
+  const sealed = options.encrypted && existsSync(target);
   return await writeManifest(options, sealed ? path + decryptedSuffix : path, manifest);
 }
 
