@@ -12,6 +12,8 @@ export interface CacheLog {
 export interface CacheMetrics {
   eventReceived?(kind: Kind, type: 'added' | 'updated' | 'deleted'): void;
   watchRestarted?(kind: Kind, reason: RestartReason): void;
+  /** A watch fails, for the reason given, or works again. Failures in a row are told once. */
+  problemChanged?(kind: Kind, problem: string | undefined): void;
   handlerFailed?(kind: Kind): void;
   ownWriteTimedOut?(kind: Kind): void;
 }

@@ -204,6 +204,20 @@ describe('scope', () => {
     expect(await cache.list(Pod)).toHaveLength(1);
   });
 
+  test('a watch that fails is told once for each sort of failure, and once when it works again', async () => {
+    const told: (string | undefined)[] = [];
+    await using world = makeWorld({ metrics: { problemChanged: (_kind, problem) => told.push(problem) } });
+    for (const [code, message] of [
+      [500, 'etcd is away'],
+      [500, 'etcd is away'],
+      [403, 'not you'],
+    ] as const)
+      world.server.next('stream', { type: 'status', code, message });
+    await world.start();
+    await world.clock.advance(60_000);
+    expect(told).toEqual([expect.stringContaining('etcd is away'), expect.stringContaining('not you'), undefined]);
+  });
+
   test('managedFields and the last-applied annotation are cut unless they are asked for', async () => {
     await using world = makeWorld();
     const { server, cache, clock } = world;

@@ -306,7 +306,9 @@ export class InformerCore implements Informer {
       timings,
       report: {
         problem: (problem) => {
+          const isNews = stateOf(problem) !== stateOf(part.problem);
           part.problem = problem;
+          if (isNews) this.#around.metrics?.problemChanged?.(kind, problem?.text);
         },
         restarted: (reason) => this.#restarted(reason),
         activity: (epochMs) => {
@@ -520,6 +522,12 @@ export class InformerCore implements Informer {
   #stoppedError(): CacheError {
     return new CacheError('Stopped', `${kindText(this.kind)} cannot be read: the cache has been stopped`);
   }
+}
+
+/** Failures in a row are one problem, as long as they are of one sort. */
+function stateOf(problem: Problem | undefined): 'none' | 'denied' | 'other' {
+  if (problem === undefined) return 'none';
+  return problem.denied ? 'denied' : 'other';
 }
 
 function* present(entries: readonly Entry[]): Iterable<Notification> {
