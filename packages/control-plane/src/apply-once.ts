@@ -1,6 +1,8 @@
 import type { Client, DeepReadonly, Kind, KubeObject } from '@slipway/kube';
 import { isAppliedAlready } from '@slipway/manifests';
 
+import type { WatchedTarget } from './target/target-watch.ts';
+
 /** Who owns the fields the operator writes on other clusters. */
 export const fieldManager = 'control-plane';
 
@@ -16,20 +18,19 @@ export async function applyOnce(
   return { object: await client.apply(object, { fieldManager }), changed: true };
 }
 
-/** The same for all objects of a kind that carry `labels`, with one list in place of a read for each. Answers those that were there. */
+/** The same for all objects of a kind that is watched on a control plane, without a read for each. Answers those that were there. */
 export async function applyAllOnce(
-  client: Pick<Client, 'list' | 'apply'>,
+  target: Pick<WatchedTarget, 'client' | 'list'>,
   kind: Kind,
   objects: readonly KubeObject[],
-  labels: Readonly<Record<string, string>>,
 ): Promise<readonly DeepReadonly<KubeObject>[]> {
   const idOf = ({ metadata }: DeepReadonly<KubeObject>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-  const found = new Map<string, DeepReadonly<KubeObject>>();
-  for await (const present of client.list(kind, { labelSelector: labels })) found.set(idOf(present), present);
+  const found = await target.list(kind);
+  const byId = new Map(found.map((present) => [idOf(present), present]));
   for (const object of objects) {
-    const live = found.get(idOf(object));
+    const live = byId.get(idOf(object));
     if (live === undefined || !isAppliedAlready(object, live, fieldManager))
-      await client.apply(object, { fieldManager });
+      await target.client.apply(object, { fieldManager });
   }
-  return [...found.values()];
+  return found;
 }

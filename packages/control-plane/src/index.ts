@@ -27,6 +27,8 @@ export { defaultComponentControllerPredicates } from './component/predicates.ts'
 export { isComponentReady, isDependencyReady } from './component/readiness.ts';
 export { targetOf } from './api-server/target-of.ts';
 export { type ConnectTarget, type Target, Targets } from './target/target.ts';
+export { TargetWatch, type WatchedTarget } from './target/target-watch.ts';
+export type { TargetKind } from './target/watched-cluster.ts';
 export { OpenIDConnect } from './target/open-id-connect.ts';
 export { controlPlaneOperator } from './operator.ts';
 export { type ControlPlaneReason, type OwnReason, ownReason, type Reason } from './reasons.ts';

@@ -117,6 +117,17 @@ test('a version made of manifests takes the place of one made of a chart, and th
   await stage.until('it is gone', async () => !(await settings(stage)));
 });
 
+test('what somebody changes or deletes of the manifests on a control plane is mended at once', async () => {
+  await using stage = await start('plain');
+  await stage.settled();
+  const { client } = stage.cluster;
+  const name = { namespace: 'default', name: 'kyverno' };
+  await client.patch(ConfigMap, name, { type: 'merge', body: { data: { from: 'somebody' } } });
+  await stage.until('it is as before', async () => (await client.get(ConfigMap, name))?.data?.['from'] === 'manifests');
+  await client.delete(ConfigMap, name);
+  await stage.until('it is there again', () => client.get(ConfigMap, name));
+});
+
 test('a chart that cannot be installed is a condition that says why', async () => {
   await using stage = await start('broken');
   const condition = await stage.until('the condition says so', async () =>

@@ -11,7 +11,8 @@ import { ReleaseChannel } from '../src/cloud-orchestrator/managed-components.ts'
 import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
-import { canary, serverUrl, targetSecret, warmTokens } from '../src/testing/index.ts';
+import { canary, serverUrl, targetSecret, warmTokens, watchable } from '../src/testing/index.ts';
+import { Way } from './way.ts';
 import { serveControlPlanes, serveLandscapers, serveSecondLandscapers, type Trouble } from './real-subjects.ts';
 
 export const key = { namespace: 'team', name: 'demo' };
@@ -86,8 +87,6 @@ export class Landscape implements AsyncDisposable {
   readonly cluster: TestCluster;
   /** The control plane, with full rights. */
   readonly target: Client;
-  /** Whether the operator gets through to the control plane. */
-  reachable = true;
   /** Whether those who serve Landscapers and ControlPlanes have trouble with them. */
   trouble = false;
   /** What the operator's way to the control plane leads through. */
@@ -95,6 +94,7 @@ export class Landscape implements AsyncDisposable {
   /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
   core: Core | undefined;
   readonly #embedded: EmbeddedCluster | undefined;
+  readonly #way = new Way();
 
   static async open(options: LandscapeOptions = {}): Promise<Landscape> {
     const kinds = [...controlPlaneOperator.kinds, ...foreignKinds];
@@ -119,6 +119,15 @@ export class Landscape implements AsyncDisposable {
     this.target = createClient({ transport: this.targetTransport(), fieldManager: 'test', clock: cluster.clock });
   }
 
+  /** Whether the operator gets through to the control plane; watches break off when it does not any more. */
+  get reachable(): boolean {
+    return this.#way.isOpen;
+  }
+
+  set reachable(isOpen: boolean) {
+    this.#way.isOpen = isOpen;
+  }
+
   targetTransport(user?: { name: string; groups: string[] }): Transport {
     return this.#embedded ? this.#embedded.transportFor(user ? { user } : {}) : this.cluster.transport();
   }
@@ -130,8 +139,7 @@ export class Landscape implements AsyncDisposable {
     const direct = this.throughTarget(this.targetTransport());
     const toTarget = calls ? throughCalls(direct, calls) : direct;
     const transport = kubeconfig === coreKubeconfig ? this.core!.transport : toTarget;
-    const client = createClient({ transport, fieldManager: 'control-plane', clock: this.cluster.clock });
-    return { client, server: serverUrl, certificateAuthority: 'PEM' };
+    return watchable(transport, this.cluster.clock, () => this.#way.through(direct));
   }
 
   /** Those of one process. With `calls` its requests to the control plane go through them, so that it can die at one. */

@@ -1,8 +1,18 @@
-import { ClusterRoleBinding, type KubeObject, kubeTime, type Kind, Namespace, ServiceAccount } from '@slipway/kube';
+import {
+  ClusterRoleBinding,
+  isForbidden,
+  isUnauthorized,
+  type Kind,
+  type KubeObject,
+  kubeTime,
+  Namespace,
+  ServiceAccount,
+} from '@slipway/kube';
 
 import { ComponentError } from '../component/component-error.ts';
 import { names } from '../names.ts';
 import { tokenKubeconfig } from '../target/kubeconfig.ts';
+import type { WatchedTarget } from '../target/target-watch.ts';
 import type { Target } from '../target/target.ts';
 
 /** Full access to a control plane, for our own controllers. */
@@ -23,6 +33,13 @@ export interface AdminAccessOptions {
 }
 
 const renewAfter = 0.8;
+const ours = { [names.apiServerManagedLabel]: 'true' };
+
+/** What our access rests on: without the account nobody knows us, without the binding we may do nothing. */
+export const accessKinds = [
+  { kind: ServiceAccount, labelSelector: ours, metadataOnly: true },
+  { kind: ClusterRoleBinding, labelSelector: ours, metadataOnly: true },
+] as const;
 
 /** When a token is to be replaced: after four fifths of its life. */
 export function renewalTime(access: Pick<AdminAccess, 'creationTimestamp' | 'expirationTimestamp'>): number {
@@ -36,27 +53,22 @@ export async function issueAdminAccess(
   nowMs: number,
   options: AdminAccessOptions = {},
 ): Promise<AdminAccess> {
-  const {
-    serviceAccountName = 'admin',
-    serviceAccountNamespace = names.systemNamespace,
-    tokenSeconds = 180 * 24 * 3600,
-  } = options;
-  const labels = { [names.apiServerManagedLabel]: 'true' };
-  const account = { name: serviceAccountName, namespace: serviceAccountNamespace };
+  const { tokenSeconds = 180 * 24 * 3600 } = options;
+  const { account, binding } = placeOf(options);
   await ensureManaged(target, Namespace, {
     apiVersion: 'v1',
     kind: 'Namespace',
-    metadata: { name: serviceAccountNamespace, labels },
+    metadata: { name: account.namespace, labels: ours },
   });
   await ensureManaged(target, ServiceAccount, {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { ...account, labels },
+    metadata: { ...account, labels: ours },
   });
   await ensureManaged(target, ClusterRoleBinding, {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRoleBinding',
-    metadata: { name: `${serviceAccountName}--cluster-admin`, labels },
+    metadata: { name: binding, labels: ours },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', ...account }],
   });
@@ -73,10 +85,33 @@ export async function issueAdminAccess(
     );
   }
   return {
-    kubeconfig: tokenKubeconfig({ ...target, token, user: serviceAccountName }),
+    kubeconfig: tokenKubeconfig({ ...target, token, user: account.name }),
     creationTimestamp: kubeTime(nowMs),
     expirationTimestamp,
   };
+}
+
+/** Whether somebody took our access away: the account, its rights, or what they are known by. */
+export async function isWithdrawn(own: WatchedTarget, options: AdminAccessOptions = {}): Promise<boolean> {
+  const { account, binding } = placeOf(options);
+  try {
+    const accounts = await own.list(ServiceAccount);
+    const bindings = await own.list(ClusterRoleBinding);
+    const isThere = accounts.some(
+      ({ metadata }) => metadata.name === account.name && metadata.namespace === account.namespace,
+    );
+    return !isThere || !bindings.some(({ metadata }) => metadata.name === binding);
+  } catch (error) {
+    if (isUnauthorized(error) || isForbidden(error)) return true;
+    throw error;
+  }
+}
+
+function placeOf({
+  serviceAccountName: name = 'admin',
+  serviceAccountNamespace: namespace = names.systemNamespace,
+}: AdminAccessOptions) {
+  return { account: { name, namespace }, binding: `${name}--cluster-admin` };
 }
 
 /** Somebody else's object of that name is never adopted: it would be a way to get at full rights, or to lose what is there. */

@@ -6,9 +6,10 @@ import {
   readyAsFound,
 } from '../component/define-component.ts';
 import { clusterIdentity } from '../target/cluster-identity.ts';
+import { TargetWatch } from '../target/target-watch.ts';
 import { type ConnectTarget, sameServer, type Target } from '../target/target.ts';
 import { readAccess, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
-import { type AdminAccessOptions, issueAdminAccess, renewalTime } from './admin-access.ts';
+import { accessKinds, type AdminAccessOptions, issueAdminAccess, isWithdrawn, renewalTime } from './admin-access.ts';
 import type { ApiServerProvider, ProvidedApiServer } from './provider.ts';
 
 export interface ApiServerOptions {
@@ -19,15 +20,23 @@ export interface ApiServerOptions {
   readonly inlineKubeconfig?: boolean;
 }
 
+interface Work extends ApiServerOptions {
+  readonly targetWatch: TargetWatch;
+}
+
 type Status = NonNullable<APIServer['status']>;
 
 /** The component that provides the API server of a control plane. It depends on nothing, and all others depend on it. */
-export function apiServerComponent(options: ApiServerOptions): ComponentDefinition<'APIServer'> {
+export function apiServerComponent(given: ApiServerOptions): ComponentDefinition<'APIServer'> {
+  const targetWatch = new TargetWatch(accessKinds);
+  const options = { ...given, targetWatch };
   return {
     type: 'APIServer',
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
     watches: options.provider.watches,
+    // Also how it notices that an API server does not answer any more, and that it does again.
+    targetWatch,
     // Most of its time it waits for other machines, of which some do not answer: they must not keep the others waiting.
     concurrency: 50,
     async apply(context) {
@@ -56,7 +65,7 @@ function waiting(server: ProvidedApiServer & { ready: false }): ComponentOutcome
 async function withAccess(
   context: ComponentContext<'APIServer'>,
   server: ProvidedApiServer & { ready: true },
-  options: ApiServerOptions,
+  options: Work,
 ): Promise<ComponentOutcome<'APIServer'>> {
   const bootstrap = context.internal(server.bootstrapKubeconfig);
   const target = await options.connect(bootstrap.reveal());
@@ -65,11 +74,15 @@ async function withAccess(
   if (known.kubeconfig) context.internal(known.kubeconfig);
   // Also a look whether it answers: whoever depends on it should not have to find out.
   const identity = await clusterIdentity(target, known);
-  if (server.access) return await withGivenAccess(context, server, { server: target.server, identity });
+  if (server.access) {
+    options.targetWatch.follow(context.key, await options.connect(server.access.kubeconfig));
+    return await withGivenAccess(context, server, { server: target.server, identity });
+  }
   let adminAccess = await presentAccess(context, known.kubeconfig, target, options);
   if (adminAccess === undefined) {
     const issued = await issueAdminAccess(target, nowMs, options.adminAccess);
     const secret = context.internal(issued.kubeconfig);
+    options.targetWatch.follow(context.key, await options.connect(secret.reveal()));
     const { creationTimestamp, expirationTimestamp } = issued;
     adminAccess = options.inlineKubeconfig
       ? { kubeconfig: secret.reveal(), creationTimestamp, expirationTimestamp }
@@ -112,15 +125,17 @@ async function withGivenAccess(
   };
 }
 
-/** Our access as it is, unless it is due or leads elsewhere: to an old address, or with an old authority. */
+/** Our access as it is, unless it is due, was taken away, or leads elsewhere: to an old address, or with an old authority. */
 async function presentAccess(
   context: ComponentContext<'APIServer'>,
   kubeconfig: string | undefined,
   target: Target,
-  { connect }: ApiServerOptions,
+  { connect, targetWatch, adminAccess: terms }: Work,
 ): Promise<NonNullable<Status['adminAccess']> | undefined> {
   const { adminAccess } = context.component.status ?? {};
-  if (!adminAccess || !kubeconfig || !sameServer(await connect(kubeconfig), target)) return undefined;
+  if (!adminAccess || !kubeconfig) return undefined;
+  const own = await connect(kubeconfig);
+  if (!sameServer(own, target) || (await isWithdrawn(targetWatch.follow(context.key, own), terms))) return undefined;
   const { creationTimestamp, expirationTimestamp } = adminAccess;
   const due =
     creationTimestamp &&

@@ -1,9 +1,11 @@
 import { targetOf } from '../api-server/target-of.ts';
 import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
+import { OpenIDConnect } from '../target/open-id-connect.ts';
+import { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import { type AuthenticationConfig, enabledProviders } from './identity-providers.ts';
-import { installDefinition, writeProviders } from './open-id-connect.ts';
+import { installDefinition, managedBy, writeProviders } from './open-id-connect.ts';
 import { removeUserKubeconfig, writeUserKubeconfig } from './user-kubeconfig-secret.ts';
 
 export interface AuthenticationOptions {
@@ -17,15 +19,20 @@ const problem = 'ManagingOpenIDConnectResourcesProblem';
 
 /** The component that says who may log in to a control plane. */
 export function authenticationComponent(options: AuthenticationOptions): ComponentDefinition<'Authentication'> {
+  const targetWatch = new TargetWatch([{ kind: OpenIDConnect, labelSelector: managedBy }]);
   return {
     type: 'Authentication',
     dependsOn: ['APIServer'],
+    targetWatch,
     async apply(context) {
       const target = await targetOf(context, options.connect);
       return await withReason(problem, async () => {
         const enabled = enabledProviders(context.component.spec, options.config);
         if (options.installDefinition) await installDefinition(target);
-        await writeProviders(target, enabled);
+        // Where nobody is to log in the kind may be unknown.
+        const known = options.installDefinition || enabled.length > 0;
+        const watched = known ? targetWatch.follow(context.key, target) : targetWatch.look(target);
+        await writeProviders(watched, enabled);
         return { status: { access: await writeUserKubeconfig(context, target, enabled) } };
       });
     },
@@ -33,7 +40,7 @@ export function authenticationComponent(options: AuthenticationOptions): Compone
     async remove(context) {
       const target = await targetOf(context, options.connect);
       await withReason(problem, async () => {
-        await writeProviders(target, []);
+        await writeProviders(targetWatch.look(target), []);
         await removeUserKubeconfig(context);
       });
     },

@@ -9,22 +9,24 @@ import {
 import { applyAllOnce, applyOnce } from '../apply-once.ts';
 import { names } from '../names.ts';
 import { OpenIDConnect } from '../target/open-id-connect.ts';
+import type { WatchedTarget } from '../target/target-watch.ts';
 import type { Target } from '../target/target.ts';
 import type { EnabledProvider } from './identity-providers.ts';
 
-const managedBy = { [names.managedByLabel]: 'Authentication' };
+/** How ours are marked. */
+export const managedBy = { [names.managedByLabel]: 'Authentication' };
 
 export async function installDefinition({ client }: Target): Promise<void> {
   await applyOnce(client, CustomResourceDefinition, toCustomResourceDefinition(OpenIDConnect) as KubeObject);
 }
 
 /** Makes one object for each identity provider, and takes away ours of others; somebody else's stay. */
-export async function writeProviders({ client }: Target, enabled: readonly EnabledProvider[]): Promise<void> {
+export async function writeProviders(target: WatchedTarget, enabled: readonly EnabledProvider[]): Promise<void> {
   try {
-    const found = await applyAllOnce(client, OpenIDConnect, enabled.map(openIDConnect), managedBy);
+    const found = await applyAllOnce(target, OpenIDConnect, enabled.map(openIDConnect));
     const kept = new Set(enabled.map(({ provider }) => provider.name));
     for (const { metadata } of found) {
-      if (!kept.has(metadata.name!)) await client.delete(OpenIDConnect, { name: metadata.name! });
+      if (!kept.has(metadata.name!)) await target.client.delete(OpenIDConnect, { name: metadata.name! });
     }
   } catch (error) {
     // Where the kind was never known there is nothing of it to remove.

@@ -1,4 +1,11 @@
-import { ClusterRole, ClusterRoleBinding, type DeepReadonly, type KubeObject, RoleBinding } from '@slipway/kube';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type DeepReadonly,
+  type KubeObject,
+  Namespace,
+  RoleBinding,
+} from '@slipway/kube';
 
 import type { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
@@ -6,6 +13,7 @@ import { targetOf } from '../api-server/target-of.ts';
 import { applyAllOnce } from '../apply-once.ts';
 import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
+import { TargetWatch, type WatchedTarget } from '../target/target-watch.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
 import { clusterRoleBinding, clusterRoles, managedBy, roleBinding } from './roles.ts';
@@ -15,26 +23,34 @@ export interface AuthorizationOptions {
   readonly connect: ConnectTarget;
   /** Default: {@link defaultAuthorization}. */
   readonly config?: AuthorizationConfig;
-  /** How often new namespaces of users are looked for, in milliseconds. Default 10 000. */
-  readonly namespacePollMs?: number;
 }
 
 const problem = 'ManagingAuthorizationResourcesProblem';
+
+/** Namespaces of users come and go, and somebody may change or delete what we made. */
+const watched = [
+  { kind: Namespace, metadataOnly: true },
+  { kind: ClusterRole, labelSelector: managedBy },
+  { kind: ClusterRoleBinding, labelSelector: managedBy },
+  { kind: RoleBinding, labelSelector: managedBy },
+] as const;
+
 const roleNames = ['admin', 'view'] as const satisfies readonly RoleName[];
 
 /** The component that says who may do what on a control plane. */
 export function authorizationComponent(options: AuthorizationOptions): ComponentDefinition<'Authorization'> {
   const config = options.config ?? defaultAuthorization;
+  const targetWatch = new TargetWatch(watched);
   return {
     type: 'Authorization',
     dependsOn: ['APIServer'],
+    targetWatch,
     // Its deletion waits for that of the ClusterAdmin.
     watches: [{ kind: ClusterAdmin, map: ({ key }) => [key] }],
     async apply(context) {
-      const target = await targetOf(context, options.connect);
+      const target = targetWatch.follow(context.key, await targetOf(context, options.connect));
       return await withReason(problem, async () => {
-        const namespaces = await writeRoles(target, context.component.spec, config);
-        return { status: { userNamespaces: namespaces }, requeueAfterMs: options.namespacePollMs ?? 10_000 };
+        return { status: { userNamespaces: await writeRoles(target, context.component.spec, config) } };
       });
     },
     isReady: () => ({ ready: true }),
@@ -45,7 +61,7 @@ export function authorizationComponent(options: AuthorizationOptions): Component
         const message = 'Deletion is waiting for the ClusterAdmin to be removed';
         return { waiting: { reason: 'DeletionWaitingForDependingComponents', message } };
       }
-      const target = await targetOf(context, options.connect);
+      const target = targetWatch.look(await targetOf(context, options.connect));
       await withReason(problem, async () => await dropRoles(target));
       return undefined;
     },
@@ -54,27 +70,24 @@ export function authorizationComponent(options: AuthorizationOptions): Component
 
 /** Roles, and bindings in all namespaces of users, which it answers. */
 async function writeRoles(
-  target: Target,
+  target: WatchedTarget,
   spec: DeepReadonly<Authorization['spec']>,
   config: AuthorizationConfig,
 ): Promise<string[]> {
-  const { client } = target;
-  const namespaces = await userNamespaces(client, config.protectedNamespaces);
-  await applyAllOnce(client, ClusterRole, clusterRoles(config, namespaces), managedBy);
+  const namespaces = userNamespaces(await target.list(Namespace), config.protectedNamespaces);
+  await applyAllOnce(target, ClusterRole, clusterRoles(config, namespaces));
   const subjects = { admin: subjectsOf('admin', spec, config), view: subjectsOf('view', spec, config) };
   const clusterWide = roleNames.map((role) => clusterRoleBinding(role, subjects[role]));
-  await applyAllOnce(client, ClusterRoleBinding, clusterWide, managedBy);
+  await applyAllOnce(target, ClusterRoleBinding, clusterWide);
   const inNamespaces = namespaces.flatMap((name) => roleNames.map((role) => roleBinding(role, name, subjects[role])));
-  await dropBindings(target, await applyAllOnce(client, RoleBinding, inNamespaces, managedBy), new Set(namespaces));
+  await dropBindings(target, await applyAllOnce(target, RoleBinding, inNamespaces), new Set(namespaces));
   return namespaces;
 }
 
-async function dropRoles(target: Target): Promise<void> {
-  await dropBindings(target, await applyAllOnce(target.client, RoleBinding, [], managedBy));
+async function dropRoles(target: WatchedTarget): Promise<void> {
+  await dropBindings(target, await target.list(RoleBinding));
   for (const kind of [ClusterRoleBinding, ClusterRole]) {
-    for await (const present of target.client.list(kind, { labelSelector: managedBy })) {
-      await target.client.delete(kind, { name: present.metadata.name! });
-    }
+    for (const { metadata } of await target.list(kind)) await target.client.delete(kind, { name: metadata.name! });
   }
 }
 

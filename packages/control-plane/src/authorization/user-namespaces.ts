@@ -1,15 +1,15 @@
-import { type Client, isTerminating, Namespace } from '@slipway/kube';
+import { type DeepReadonly, isTerminating, type Namespace } from '@slipway/kube';
 
 import type { ProtectedNamespace } from './config.ts';
 
-/** The namespaces of a control plane in which its users have rights, in order. */
-export async function userNamespaces(client: Client, guarded: readonly ProtectedNamespace[]): Promise<string[]> {
-  const found: string[] = [];
-  for await (const namespace of client.list(Namespace)) {
-    const name = namespace.metadata.name!;
-    if (!isTerminating(namespace) && !guarded.some((rule) => isProtected(name, rule))) found.push(name);
-  }
-  return found.sort();
+/** Those of the namespaces of a control plane in which its users have rights, in order. */
+export function userNamespaces(
+  all: readonly DeepReadonly<Namespace>[],
+  guarded: readonly ProtectedNamespace[],
+): string[] {
+  const own = all.filter((namespace) => !isTerminating(namespace));
+  const names = own.map(({ metadata }) => metadata.name!);
+  return names.filter((name) => !guarded.some((rule) => isProtected(name, rule))).toSorted();
 }
 
 export function isProtected(name: string, rule: ProtectedNamespace): boolean {

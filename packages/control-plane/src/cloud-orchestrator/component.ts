@@ -1,6 +1,7 @@
 import { type ComponentDefinition, readyAsFound } from '../component/define-component.ts';
 import type { CoreCluster } from '../core-cluster.ts';
 import { handedOver } from '../handed-over.ts';
+import { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget } from '../target/target.ts';
 import type { Catalogue } from './catalogue.ts';
 import { applyControlPlane, ControlPlane, removeControlPlane } from './hand-off.ts';
@@ -17,14 +18,16 @@ export function cloudOrchestratorComponent({
   connect,
   work,
 }: CloudOrchestratorOptions): ComponentDefinition<'CloudOrchestrator'> {
+  const targetWatch = new TargetWatch();
   return {
     type: 'CloudOrchestrator',
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
+    targetWatch,
     sources: 'core' in work ? [handedOver(ControlPlane, work.core)] : [],
     apply: async (context) =>
       'core' in work
         ? await applyControlPlane(context, work.core)
-        : await installParts(context, connect, work.catalogue),
+        : await installParts(context, { connect, targetWatch }, work.catalogue),
     isReady: readyAsFound,
     remove: async (context) =>
       'core' in work

@@ -3,6 +3,7 @@ import {
   applySet,
   type Inventory,
   leftOver,
+  memberLabel,
   mergeInventories,
   type MemberResult,
   membershipOf,
@@ -15,7 +16,9 @@ import { targetOf } from '../api-server/target-of.ts';
 import { ComponentError } from '../component/component-error.ts';
 import type { ComponentContext, ComponentOutcome } from '../component/define-component.ts';
 import { names } from '../names.ts';
+import type { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
+import type { TargetKind } from '../target/watched-cluster.ts';
 import type { Catalogue, PartContent } from './catalogue.ts';
 import { installChart, releaseNameOf, uninstallChart } from './chart-part.ts';
 import { dropRecord, type PartRecord, readRecord, writeRecord } from './part-record.ts';
@@ -26,7 +29,7 @@ const pollMs = seconds(10);
 /** Installs what the spec asks for, each part as a set of its own, and takes away what it no longer asks for. */
 export async function installParts(
   context: ComponentContext<'CloudOrchestrator'>,
-  connect: ConnectTarget,
+  { connect, targetWatch }: { readonly connect: ConnectTarget; readonly targetWatch: TargetWatch },
   catalogue: Catalogue,
 ): Promise<ComponentOutcome<'CloudOrchestrator'>> {
   const target = await targetOf(context, connect);
@@ -41,11 +44,24 @@ export async function installParts(
     const left = content ? await installPart(place, part, content) : await uninstallPart(place, part);
     if (left) waiting.push(`${part}: ${left}`);
   }
+  targetWatch.follow(context.key, target, await memberKinds(target, [...contents.values()]));
   const unhealthy = waiting.filter((text) => wanted.has(text.split(':')[0] as Part)).length;
   const status = { componentsEnabled: wanted.size, componentsHealthy: wanted.size - unhealthy };
   if (waiting.length === 0) return { status, readiness: { ready: true } };
   const readiness = { ready: false, reason: 'WaitingForCloudOrchestrator', message: waiting.join('; ') } as const;
   return { status, readiness, requeueAfterMs: pollMs };
+}
+
+/** The kinds of what was installed from manifests, as far as the control plane knows them: somebody may change or delete it. */
+async function memberKinds({ client }: Target, contents: readonly PartContent[]): Promise<TargetKind[]> {
+  const objects = contents.flatMap((content) => ('objects' in content ? content.objects : []));
+  const kinds = new Map<string, TargetKind>();
+  for (const { apiVersion, kind: name } of objects) {
+    const id = `${apiVersion}/${name}`;
+    const kind = kinds.has(id) ? undefined : await client.resolve(apiVersion, name).catch(() => undefined);
+    if (kind) kinds.set(id, { kind, labelSelector: memberLabel, metadataOnly: true });
+  }
+  return [...kinds.values()];
 }
 
 /** Takes all of it away; nothing of it may be left when the API server goes, or when somebody else takes over. */

@@ -1,12 +1,13 @@
-import { hours } from '@slipway/kube';
+import { ClusterRoleBinding, hours } from '@slipway/kube';
 import { type Controller, controller } from '@slipway/runtime';
 
 import { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { APIServer } from '../api/components.ts';
 import { statusChanged } from '../component/predicates.ts';
+import { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget } from '../target/target.ts';
-import { reconcileClusterAdmin } from './reconcile.ts';
+import { managedBy, reconcileClusterAdmin } from './reconcile.ts';
 
 export interface ClusterAdminOptions {
   readonly connect: ConnectTarget;
@@ -16,6 +17,7 @@ export interface ClusterAdminOptions {
 
 /** The controller of ClusterAdmins: full rights for a limited time, and never again under the same object. */
 export function clusterAdminController({ connect, activeMs = hours(24) }: ClusterAdminOptions): Controller {
+  const targetWatch = new TargetWatch([{ kind: ClusterRoleBinding, labelSelector: managedBy }]);
   const sameKey = (event: { readonly key: { name: string; namespace?: string } }) => [event.key];
   return controller({
     name: 'clusteradmin',
@@ -24,6 +26,7 @@ export function clusterAdminController({ connect, activeMs = hours(24) }: Cluste
       { kind: APIServer, predicates: [statusChanged], map: sameKey },
       { kind: Authorization, predicates: [statusChanged], map: sameKey },
     ],
-    reconcile: async (context, key) => await reconcileClusterAdmin(context, key, { connect, activeMs }),
+    sources: [targetWatch],
+    reconcile: async (context, key) => await reconcileClusterAdmin(context, key, { connect, activeMs, targetWatch }),
   });
 }

@@ -17,12 +17,18 @@ import { applyOnce } from '../apply-once.ts';
 import { ComponentError } from '../component/component-error.ts';
 import { finalizer, originalFinalizer } from '../component/component-type.ts';
 import { names } from '../names.ts';
+import type { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 
 export interface Terms {
   readonly connect: ConnectTarget;
   readonly activeMs: number;
+  /** While rights are given, the binding on the control plane is watched. */
+  readonly targetWatch: TargetWatch;
 }
+
+/** How the binding is marked. */
+export const managedBy = { [names.managedByLabel]: 'ClusterAdmin' };
 
 const binding = { name: 'openmcp:cluster-admin' };
 const accessPollMs = seconds(10);
@@ -31,12 +37,13 @@ const accessPollMs = seconds(10);
 export async function reconcileClusterAdmin(
   context: ReconcileContext,
   key: ObjectKey,
-  { connect, activeMs }: Terms,
+  { connect, activeMs, targetWatch }: Terms,
 ): Promise<Requeue | undefined> {
   const { client, clock } = context;
 
   // 1. Fetch it, and the control plane it is about.
   const admin = await client.get(ClusterAdmin, key);
+  if (!admin?.status?.active) targetWatch.leave(key);
   if (admin === undefined) return undefined;
   const target = await targetFor(context, key, connect);
   if (isTerminating(admin)) return await takeAway(context, admin, target);
@@ -54,7 +61,7 @@ export async function reconcileClusterAdmin(
     // When it ends is written down before it begins.
     const next = { active: true, activationTime: kubeTime(nowMs), expirationTime: kubeTime(nowMs + activeMs) };
     await client.patch(ClusterAdmin, key, { type: 'merge', body: { status: next } }, { subresource: 'status' });
-    await grant(target, admin);
+    await grant(targetWatch.follow(key, target), admin);
     await tell(context, key, 'ClusterAdminActivated', `full rights are given until ${next.expirationTime}`);
     return requeueAfter(activeMs);
   }
@@ -63,9 +70,10 @@ export async function reconcileClusterAdmin(
   // 4. While it is active, keep the binding as the spec says; when its time is over, take it back for good.
   const endMs = Date.parse(status.expirationTime ?? status.activationTime);
   if (nowMs < endMs) {
-    await grant(target, admin);
+    await grant(targetWatch.follow(key, target), admin);
     return requeueAfter(endMs - nowMs);
   }
+  targetWatch.leave(key);
   await target.client.delete(ClusterRoleBinding, binding);
   await client.patch(
     ClusterAdmin,
@@ -117,7 +125,7 @@ async function grant({ client }: Target, admin: ClusterAdmin): Promise<void> {
   await applyOnce(client, ClusterRoleBinding, {
     apiVersion: ClusterRoleBinding.apiVersion,
     kind: 'ClusterRoleBinding',
-    metadata: { ...binding, labels: { [names.managedByLabel]: 'ClusterAdmin' } },
+    metadata: { ...binding, labels: managedBy },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: admin.spec.subjects.map((subject) =>
       subject.kind === 'ServiceAccount' ? subject : { apiGroup: 'rbac.authorization.k8s.io', ...subject },

@@ -118,6 +118,8 @@ export interface ComponentDefinition<T extends ComponentType> {
   readonly watches?: readonly Watch[];
   readonly reads?: readonly Read[];
   readonly sources?: readonly EventSource[];
+  /** What it watches on control planes, a `TargetWatch`; `apply` says which (`follow`). It is left when the resource is gone. */
+  readonly targetWatch?: EventSource & { leave(key: ObjectKey): void };
   /** Default 4. */
   readonly concurrency?: number;
 }
@@ -143,7 +145,7 @@ export function componentController<T extends ComponentType>(definition: Compone
       ...(definition.watches ?? []),
     ] as Watch[] as never,
     reads: definition.reads,
-    sources: definition.sources,
+    sources: [...(definition.sources ?? []), ...(definition.targetWatch ? [definition.targetWatch] : [])],
     concurrency: definition.concurrency ?? 4,
     reconcile: async (context, key) => await reconcileComponent(definition, context, key),
   });
@@ -174,12 +176,15 @@ async function reconcileComponent<T extends ComponentType>(
   context: ReconcileContext,
   key: ObjectKey,
 ): Promise<Requeue | undefined> {
-  const { type } = definition;
+  const { type, targetWatch } = definition;
   const kind = kindOf(type);
 
   // Fetch resource from cluster.
-  const component = (await context.client.get(kind, key)) as ReadonlyComponent | undefined;
-  if (component === undefined) return undefined;
+  const component = (await context.cache.get(kind, key)) as ReadonlyComponent | undefined;
+  if (component === undefined) {
+    targetWatch?.leave(key);
+    return undefined;
+  }
 
   // Check for operation annotations and act accordingly.
   const operation = component.metadata.annotations?.[names.operationAnnotation];
@@ -200,7 +205,8 @@ async function reconcileComponent<T extends ComponentType>(
   }
 
   // Update component status, also in case of an error.
-  if (!verdict.gone) {
+  if (verdict.gone) targetWatch?.leave(key);
+  else {
     await updateStatus(context.client, kind, {
       ...verdict,
       type,
@@ -375,7 +381,7 @@ async function authorContext<T extends ComponentType>(
 ): Promise<ComponentContext<T>> {
   const dependencies: Record<string, unknown> = {};
   for (const dependency of definition.dependsOn ?? []) {
-    const found = await context.client.get(kindOf(dependency), key);
+    const found = await context.cache.get(kindOf(dependency), key);
     if (found === undefined) continue;
     // An ignored resource is treated as if it did not exist.
     if (found.metadata.annotations?.[names.operationAnnotation] === operations.ignore && !isTerminating(component))

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type Client, type Clock, connect, loadKubeConfig } from '@slipway/kube';
+import {
+  type Cache,
+  type Client,
+  type Clock,
+  connect,
+  createClient,
+  loadKubeConfig,
+  type Transport,
+  undiciTransport,
+} from '@slipway/kube';
 import { parse } from 'yaml';
 
 /** A control plane somebody holds a kubeconfig for. */
@@ -9,6 +18,16 @@ export interface Target {
   readonly server: string;
   /** Its certificate authority, PEM; absent when the system's are trusted. */
   readonly certificateAuthority?: string;
+  /** How to watch it. Default: it is only looked at. */
+  readonly watching?: TargetWatching;
+}
+
+/** What a cache of a control plane needs. */
+export interface TargetWatching {
+  /** Connections of its own, for whoever opens them to close: they last longer than those of a request. */
+  openTransport(): Transport;
+  /** A client whose writes the cache is told of. */
+  clientFor(cache: Pick<Cache, 'wrote' | 'status'>): Client;
 }
 
 /** Whether two ways in lead to the same address and trust the same authority. */
@@ -80,9 +99,14 @@ async function openTarget(kubeconfig: string, options: TargetOptions): Promise<T
   const config = await loadKubeConfig({ file: textFile, readFile, env: {}, clock });
   const connection = await config.connection();
   const { ca } = connection.tls ?? {};
-  const cluster = connect(connection, { clock, requestTimeoutMs, fieldManager: 'control-plane' });
+  const fieldManager = 'control-plane';
+  const cluster = connect(connection, { clock, requestTimeoutMs, fieldManager });
   return {
     client: cluster.client,
+    watching: {
+      openTransport: () => undiciTransport(connection, { clock }),
+      clientFor: (cache) => createClient({ transport: cluster.transport, fieldManager, clock, cache }),
+    },
     server: connection.server,
     certificateAuthority: typeof ca === 'function' ? await ca() : ca,
     close: async () => await cluster.close(),

@@ -9,4 +9,5 @@ export {
   targetSubject,
   type TargetSubjectParts,
   warmTokens,
+  watchable,
 } from './target-subject.ts';

@@ -1,10 +1,10 @@
-import { createClient, type KubeObject } from '@slipway/kube';
+import { type Clock, createClient, type KubeObject, type Transport } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
 import type { TestCluster, TestClusterOptions } from '@slipway/testing';
 
 import { externalStatusOf } from '../component/component-type.ts';
 import { tokenKubeconfig } from '../target/kubeconfig.ts';
-import type { ConnectTarget } from '../target/target.ts';
+import type { ConnectTarget, Target } from '../target/target.ts';
 import type { ContractSubject } from './contract-stage.ts';
 
 /** A token that must not get anywhere a customer can look. */
@@ -19,11 +19,20 @@ export class TargetStandIn {
   constructor(cluster: () => TestCluster) {
     this.connect = async () => {
       if (this.broken) throw new Error(`no route to ${serverUrl} with ${canary}`);
-      const { clock } = cluster();
-      const client = createClient({ transport: cluster().transport(), fieldManager: 'control-plane', clock });
-      return { client, server: serverUrl, certificateAuthority: 'PEM' };
+      return watchable(cluster().transport(), cluster().clock, () => cluster().transport());
     };
   }
+}
+
+/** The control plane behind a transport, which can be watched too. */
+export function watchable(transport: Transport, clock: Clock, openTransport: () => Transport): Target {
+  const fieldManager = 'control-plane';
+  return {
+    client: createClient({ transport, fieldManager, clock }),
+    server: serverUrl,
+    certificateAuthority: 'PEM',
+    watching: { openTransport, clientFor: (cache) => createClient({ transport, fieldManager, clock, cache }) },
+  };
 }
 
 /** The admin kubeconfig of that control plane. */
