@@ -195,9 +195,8 @@ const otherPeople = onTwoClusters('other people on a target', (landscape) => [
 ]);
 
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
-/** `SLIPWAY_SOAK=1 npm run test:sweep` kills at every write, which takes many minutes; without it at every sixth, and in `npm test` at a few. */
-const soak = process.env['SLIPWAY_SOAK'] === '1';
-const stride = soak ? 1 : full ? 6 : 19;
+/** All points take minutes: `npm run test:sweep` kills at every write, `npm test` at a few. */
+const stride = full ? 1 : 19;
 async function sweep(scenario: Scenario, every: number): Promise<void> {
   const result = await sweepCrashes(scenario, { stride: every });
   // oxlint-disable-next-line no-console -- how much was covered is part of the result
@@ -217,6 +216,6 @@ describe.skipIf(embeddedOnly)('a control plane operator that dies at any write c
 
   test.each([unreachable, otherPeople])('$name', { timeout: 1_200_000 }, async (each) => {
     // A whole landscape for each point: few of them where time is short.
-    await sweep(each, soak ? stride : stride * 3);
+    await sweep(each, full ? stride : stride * 3);
   });
 });

@@ -177,7 +177,7 @@ async function isReady(cluster: TestCluster, { target }: Landscape, landscaper: 
 const embeddedOnly = skipped(onReference, 'on the real API server: storms of control planes, which need virtual time');
 
 describe.skipIf(embeddedOnly)('a control plane in a storm comes to rest where its spec says', () => {
-  test.each(stormSeeds({ quick: 2, full: 60 }))('storm %s', { timeout: 600_000 }, async (seed) => {
+  test.each(stormSeeds({ quick: 2, full: 100 }))('storm %s', { timeout: 600_000 }, async (seed) => {
     const result = await playStorm(storyOf, seed, {
       replay: 'SLIPWAY_STORM=SEED npx vitest run packages/control-plane/test/storm.test.ts',
     });
