@@ -12,6 +12,7 @@ import { yamlFile } from '../values/yaml-file.ts';
 import { servePlatform } from './platform-repository.ts';
 import { announcePushes } from './announce-pushes.ts';
 import { freePort } from './free-port.ts';
+import { tellPushes } from './tell-pushes.ts';
 import { tellStory } from './tell-story.ts';
 
 const organisation = 'otomi';
@@ -32,10 +33,15 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
   const secret = random.uuid();
   await writeFile(secretFile, secret, { mode: 0o600 });
   const announcement = announcePushes(webhookPort, secret);
+  const valuesRepository = `${organisation}/${repository}.git`;
+  const tellPush = tellPushes(join(directory, valuesRepository), say);
   const server = await startGitServer({
-    onPush: announcement.onPush,
+    onPush() {
+      announcement.onPush();
+      void tellPush();
+    },
     directory,
-    repository: `${organisation}/${repository}.git`,
+    repository: valuesRepository,
     credentials: { username, password },
   });
   await writeFile(
@@ -69,6 +75,7 @@ export async function startExample({ random, say, folder: kept }: ExampleContext
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
+      await tellPush();
       await announcement[Symbol.asyncDispose]();
       if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },

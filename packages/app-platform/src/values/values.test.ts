@@ -70,6 +70,12 @@ test('a change keeps the comments and quotes of everything beside it', async () 
   expect(await read('env/apps/shop.yaml')).toBe(handWritten.replace('2', '3').replace('shop   #', 'shop #'));
 });
 
+test('what comes into an empty map is written in lines of its own, as in every new file', async () => {
+  await writeFiles(directory, { 'env/apps/shop.yaml': 'kind: AplApp\nmetadata: {name: shop, labels: {}}\nspec: {}\n' });
+  await save({ apps: { shop: { replicas: 3, more: {} } } });
+  expect(await read('env/apps/shop.yaml')).toMatch(/\nspec:\n {4}replicas: 3\n {4}more: \{\}\n$/);
+});
+
 test('secret places go to a file of their own and never into the plain one', async () => {
   await save({ apps: { shop: { replicas: 1, password: 'hush' } } }, [['apps', 'shop', 'password']]);
   expect(await read('env/apps/shop.yaml')).not.toContain('hush');

@@ -65,6 +65,8 @@ function change(document: Document, map: YAMLMap, content: Tree): void {
     .map(({ key }) => String(isScalar(key) ? key.value : key))
     .filter((key) => !Object.hasOwn(content, key));
   for (const key of stale) map.delete(key);
+  // `{}` is how an empty map has to be written, not how anybody wants to read a full one.
+  if (map.items.length === 0 && Object.keys(content).length > 0) map.flow = false;
   for (const [key, value] of Object.entries(content)) {
     const node = map.get(key, true);
     if (isMap(node) && isTree(value)) change(document, node, value);
