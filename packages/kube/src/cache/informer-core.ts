@@ -1,5 +1,6 @@
 import type { CacheEvent, CacheIndex, CacheQuery, Informer, InformerScope, InformerStatus } from '../cache.ts';
 import type { Clock } from '../clock.ts';
+import { timeLimit } from '../time-limit.ts';
 import { type Kind, kindText } from '../kind.ts';
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey, parseKey } from '../object.ts';
 import type { Random } from '../random.ts';
@@ -237,10 +238,18 @@ export class InformerCore implements Informer {
         new CacheError('NotStarted', `${kindText(this.kind)} cannot be read: call start() on the cache first`),
       );
     }
+    const { clock } = this.#around;
+    const tooLate = () =>
+      new CacheError(
+        'NotLoaded',
+        `${kindText(this.kind)} is not loaded after ${limitMs / 1000} s: ${this.status().problem}`,
+      );
     return new Promise((resolve, reject) => {
+      const limit = unlimited ? undefined : timeLimit(clock, limitMs, { ...(signal && { signal }), error: tooLate });
+      const end = limit?.signal ?? signal;
       const finish = (error?: unknown) => {
-        timer?.cancel();
-        signal?.removeEventListener('abort', onAbort);
+        limit?.[Symbol.dispose]();
+        end?.removeEventListener('abort', onAbort);
         this.#loadWaiters.delete(waiter);
         if (error === undefined) resolve();
         else reject(error);
@@ -249,20 +258,10 @@ export class InformerCore implements Informer {
         if (this.#stopped) finish(this.#stoppedError());
         else if (this.synced) finish();
       };
-      const onAbort = () => finish(signal!.reason);
-      const timer = unlimited
-        ? undefined
-        : this.#around.clock.schedule(limitMs, () =>
-            finish(
-              new CacheError(
-                'NotLoaded',
-                `${kindText(this.kind)} is not loaded after ${limitMs / 1000} s: ${this.status().problem}`,
-              ),
-            ),
-          );
+      const onAbort = () => finish(end!.reason);
       this.#loadWaiters.add(waiter);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      if (signal?.aborted) onAbort();
+      end?.addEventListener('abort', onAbort, { once: true });
+      if (end?.aborted) onAbort();
     });
   }
 

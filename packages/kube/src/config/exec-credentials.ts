@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 
 import type { Clock } from '../clock.ts';
 import type { Credential, Credentials } from '../connection.ts';
+import { timeLimit } from '../time-limit.ts';
 import { isObject, type EntryReader } from './kubeconfig-document.ts';
 
 const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
@@ -108,12 +109,13 @@ function run(plugin: Plugin, options: ExecOptions): Promise<string> {
       stdio: [plugin.useTerminal ? 'inherit' : 'ignore', 'pipe', plugin.useTerminal ? 'inherit' : 'pipe'],
       windowsHide: true,
     });
-    const timer = options.clock.schedule(options.timeoutMs, () => {
+    const limit = timeLimit(options.clock, options.timeoutMs);
+    limit.signal.addEventListener('abort', () => {
       child.kill('SIGKILL');
       fail(`did not finish within ${options.timeoutMs / 1000} s`);
     });
     const fail = (problem: string, cause?: unknown) => {
-      timer.cancel();
+      limit[Symbol.dispose]();
       reject(plugin.reader.error('command', `"${plugin.command}" ${problem}`, cause));
     };
     let stdout = '';
@@ -125,7 +127,7 @@ function run(plugin: Plugin, options: ExecOptions): Promise<string> {
       fail(error.code === 'ENOENT' ? `was not found${hint}` : `could not be run: ${error.code ?? 'failed'}`, error);
     });
     child.once('close', (code, signal) => {
-      timer.cancel();
+      limit[Symbol.dispose]();
       if (code === 0) resolve(stdout);
       else {
         // Plugins tell people on stderr what to do (log in again); what they print on stdout is secret.

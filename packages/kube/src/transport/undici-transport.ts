@@ -6,6 +6,7 @@ import { abortable } from '../abortable.ts';
 import type { ClientCertificate, Connection, Credential } from '../connection.ts';
 import { systemClock, type Clock } from '../clock.ts';
 import { KubeError } from '../kube-error.ts';
+import { timeLimit, type TimeLimit } from '../time-limit.ts';
 import {
   maxAnswerBytes,
   type Stream,
@@ -115,14 +116,14 @@ class UndiciTransport implements Transport {
     };
     const start = (credential: Credential, mayRetry: boolean) => {
       let refused = false;
-      const limit = this.#options.headersTimeoutMs ?? 30_000;
-      const timer = this.#clock.schedule(limit, () => {
+      const limit = this.#timeLimit(request, this.#options.headersTimeoutMs ?? 30_000);
+      limit.signal.addEventListener('abort', () => {
         stop?.();
-        fail(this.#timeoutError(request, limit));
+        fail(limit.signal.reason);
       });
       const current = this.#exchange('streams', request, credential, {
         head: (status, headers) => {
-          timer.cancel();
+          limit[Symbol.dispose]();
           if (status === 401 && mayRetry) refused = true;
           else handler.head(status, headers);
         },
@@ -134,13 +135,13 @@ class UndiciTransport implements Transport {
           else void retry(credential);
         },
         error: (error) => {
-          timer.cancel();
+          limit[Symbol.dispose]();
           handler.error(error);
         },
       });
       exchange = current;
       stop = () => {
-        timer.cancel();
+        limit[Symbol.dispose]();
         current.abort();
       };
     };
@@ -202,22 +203,16 @@ class UndiciTransport implements Transport {
       let size = 0;
       let status = 0;
       let headers: Record<string, string | string[]> = {};
-      const limit = this.#options.requestTimeoutMs ?? 70_000;
+      const limit = this.#timeLimit(request, this.#options.requestTimeoutMs ?? 70_000, signal);
       // The caller's signal may live as long as the process: it gets one listener per request, and loses it here.
       const settle = (outcome: () => void) => {
-        timer.cancel();
-        signal?.removeEventListener('abort', onAbort);
+        limit[Symbol.dispose]();
         outcome();
       };
-      const onAbort = () => {
+      limit.signal.addEventListener('abort', () => {
         exchange.abort();
-        settle(() => reject(signal!.reason));
-      };
-      const timer = this.#clock.schedule(limit, () => {
-        exchange.abort();
-        settle(() => reject(this.#timeoutError(request, limit)));
+        settle(() => reject(limit.signal.reason));
       });
-      signal?.addEventListener('abort', onAbort, { once: true });
       const exchange = this.#exchange('requests', request, credential, {
         head: (s, h) => {
           status = s;
@@ -246,10 +241,10 @@ class UndiciTransport implements Transport {
     });
   }
 
-  #timeoutError(request: TransportRequest, limitMs: number): KubeError {
-    return new KubeError(`${this.#origin} did not answer ${request.method} within ${limitMs / 1000} s`, {
-      reason: 'RequestTimeout',
-    });
+  #timeLimit({ method }: TransportRequest, limitMs: number, signal?: AbortSignal): TimeLimit {
+    const message = `${this.#origin} did not answer ${method} within ${limitMs / 1000} s`;
+    const error = () => new KubeError(message, { reason: 'RequestTimeout' });
+    return timeLimit(this.#clock, limitMs, signal ? { signal, error } : { error });
   }
 
   /** Sends one request. After an abort, and after `end` or `error`, no callback comes. */

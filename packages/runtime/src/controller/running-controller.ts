@@ -11,6 +11,7 @@ import {
   type ObjectKey,
   parseKey,
   type Random,
+  timeLimit,
   type Timer,
   TimeSlice,
   yieldToLoop,
@@ -256,30 +257,32 @@ export class RunningController {
     };
     const log = loggerOnDemand(() => this.#log.with(identity));
     const end = new AbortController();
-    // Every request of the reconciliation listens to it; there is no leak to be warned of.
-    setMaxListeners(0, end.signal);
     this.#runs[worker] = { key: item.key, end };
-    let timedOut = false;
-    const timer =
+    using limit =
       reconcileTimeoutMs === undefined
         ? undefined
-        : clock.schedule(reconcileTimeoutMs, () => {
-            timedOut = true;
-            this.#metrics.timeout();
-            end.abort(new ReconcileTimeoutError(reconcileTimeoutMs));
+        : timeLimit(clock, reconcileTimeoutMs, {
+            signal: end.signal,
+            error: () => {
+              this.#metrics.timeout();
+              return new ReconcileTimeoutError(reconcileTimeoutMs);
+            },
           });
+    const signal = limit?.signal ?? end.signal;
+    // Every request of the reconciliation listens to it; there is no leak to be warned of.
+    setMaxListeners(0, signal);
     const { span, spanContext } = this.#startSpan(tracer, item, reconcileId, startedAt);
     let outcome: ReconcileOutcome = 'success';
     try {
       const { beforeWrite } = this.#environment;
-      const binding: Binding = { signal: end.signal, tracer, parent: spanContext, clock, beforeWrite };
+      const binding: Binding = { signal, tracer, parent: spanContext, clock, beforeWrite };
       const context: ReconcileContext = {
         cache: this.#cluster.cache,
         client: new BoundClient(this.#cluster.client, binding),
         log,
         clock,
         random,
-        signal: end.signal,
+        signal,
         events: this.#environment.events,
         reconcileId,
         failures: this.queue.failures(item.key),
@@ -293,14 +296,12 @@ export class RunningController {
       outcome = this.#settle(item, result ?? undefined);
     } catch (thrown) {
       outcome = 'error';
+      const timedOut = limit?.isOver === true;
       const error =
-        timedOut && end.signal.reason !== thrown
-          ? new Error(String(end.signal.reason.message), { cause: thrown })
-          : thrown;
-      this.#fail(item, error, log, end.signal.aborted && !timedOut);
+        timedOut && signal.reason !== thrown ? new Error(String(signal.reason.message), { cause: thrown }) : thrown;
+      this.#fail(item, error, log, signal.aborted && !timedOut);
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
     } finally {
-      timer?.cancel();
       this.#runs[worker] = undefined;
       const now = clock.now();
       span.setAttribute('slipway.result', outcome);
