@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { metricsIn } from '@slipway/runtime';
+import type { Registry } from 'prom-client';
 
 /** What the manager counts, under the names of the original. */
 export interface ManagerMetrics {
@@ -7,33 +8,18 @@ export interface ManagerMetrics {
   credentialProbe(alert: boolean): void;
 }
 
-const known = new WeakMap<Registry, ManagerMetrics>();
-
-/** The metrics of a manager; the same ones each time they are asked for. */
+/** The metrics in `registry`, made at the first call. */
 export function managerMetrics(registry: Registry): ManagerMetrics {
-  const found = known.get(registry);
-  if (found) return found;
-  const registers = [registry];
-  const regenerations = new Counter({
-    name: 'btpmanager_certs_regenerations_total',
-    help: 'How often certificates of the webhooks were made anew.',
-    registers,
-  });
-  const configuration = new Gauge({
-    name: 'btpmanager_custom_config_applied',
-    help: 'Whether settings from the ConfigMap are in force.',
-    registers,
-  });
-  const probe = new Gauge({
-    name: 'btpmanager_credential_probe_status',
-    help: 'Whether the CA bundle probe raised an alert.',
-    registers,
-  });
-  const metrics: ManagerMetrics = {
+  const { counter, gauge } = metricsIn(registry);
+  const regenerations = counter(
+    'btpmanager_certs_regenerations_total',
+    'How often certificates of the webhooks were made anew.',
+  );
+  const configuration = gauge('btpmanager_custom_config_applied', 'Whether settings from the ConfigMap are in force.');
+  const probe = gauge('btpmanager_credential_probe_status', 'Whether the CA bundle probe raised an alert.');
+  return {
     certificatesRegenerated: () => regenerations.inc(),
     customConfiguration: (applied) => configuration.set(applied ? 1 : 0),
     credentialProbe: (alert) => probe.set(alert ? 1 : 0),
   };
-  known.set(registry, metrics);
-  return metrics;
 }

@@ -20,6 +20,7 @@ export { metricsAccessRules } from './http/metrics-access.ts';
 export * from './manager/leader-elector.ts';
 export * from './manager/manager.ts';
 export type { ClusterTarget } from './cluster/open-cluster.ts';
+export { metricsIn, type MetricsOfRegistry } from './metrics/metrics-in.ts';
 export * from './metrics/runtime-metrics.ts';
 export * from './operator.ts';
 export { defineReasons, type ConditionWith, type ReasonOf, type Reasons } from './reasons.ts';

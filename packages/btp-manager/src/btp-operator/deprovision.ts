@@ -1,7 +1,6 @@
-import { isConflict, isTransient, type DeepReadonly } from '@slipway/kube';
+import { hasFinalizer, isConflict, isTransient } from '@slipway/kube';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
-import type { BtpOperator } from '../api.ts';
 import { names } from '../names.ts';
 import { hardDelete } from './hard-delete.ts';
 import { keepAlive } from './provision.ts';
@@ -21,7 +20,7 @@ const soonMs = 2000;
  */
 export async function deprovision(run: BtpRun): Promise<Requeue | undefined> {
   // Ours is done; finalizers of others keep the object.
-  if (!hasOurFinalizer(run.btp)) {
+  if (!hasFinalizer(run.btp, names.finalizer)) {
     const others = (run.btp.metadata.finalizers ?? []).join(', ');
     await setReason(run, 'Processing', `the module is removed; the object waits for ${others}`);
     return undefined;
@@ -75,10 +74,6 @@ async function saySoftDeleteFailed(run: BtpRun, error: unknown): Promise<never> 
   if (error instanceof Error && !(isTransient(error) || isConflict(error)))
     await setReason(run, 'SoftDeleting', `Being soft deleted: ${error.message}`);
   throw error;
-}
-
-export function hasOurFinalizer(btp: DeepReadonly<BtpOperator>): boolean {
-  return btp.metadata.finalizers?.includes(names.finalizer) ?? false;
 }
 
 /** Whether service instances or bindings forbid the deletion. Keeps their numbers in the message current. */

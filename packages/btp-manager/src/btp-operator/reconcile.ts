@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@slipway/kube';
+import { hasFinalizer, type ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
 import { BtpOperator } from '../api.ts';
@@ -6,7 +6,7 @@ import { managerMetrics } from '../metrics.ts';
 import { names } from '../names.ts';
 import { Refusal } from '../reasons.ts';
 import { readSettings } from './configure.ts';
-import { deprovision, hasOurFinalizer } from './deprovision.ts';
+import { deprovision } from './deprovision.ts';
 import { provision } from './provision.ts';
 import { Redaction } from './redaction.ts';
 import { isResponsible } from './responsible.ts';
@@ -47,7 +47,8 @@ async function reconcileResponsible(run: BtpRun): Promise<Requeue | undefined> {
   if (run.btp.metadata.deletionTimestamp !== undefined) return await deprovision(run);
 
   // 4. A finalizer, before anything is made that it has to protect, and the first status.
-  if (!hasOurFinalizer(run.btp)) run.btp = await run.context.client.addFinalizer(run.btp, names.finalizer);
+  if (!hasFinalizer(run.btp, names.finalizer))
+    run.btp = await run.context.client.addFinalizer(run.btp, names.finalizer);
   if (stateOf(run.btp) === undefined) await setReason(run, 'Initialized', 'Initialized');
 
   // 5. to 11.

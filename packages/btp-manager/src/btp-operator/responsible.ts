@@ -1,8 +1,7 @@
-import { keyOf, keyText, type DeepReadonly } from '@slipway/kube';
+import { hasFinalizer, keyOf, keyText, type DeepReadonly } from '@slipway/kube';
 
 import { BtpOperator } from '../api.ts';
 import { names } from '../names.ts';
-import { hasOurFinalizer } from './deprovision.ts';
 import type { BtpRun } from './run.ts';
 import { setReason } from './status.ts';
 
@@ -23,7 +22,7 @@ export async function isResponsible(run: BtpRun): Promise<boolean> {
 
 async function stepAside(run: BtpRun, reason: 'WrongNamespaceOrName' | 'OlderCRExists', text: string): Promise<void> {
   // A finalizer from a time when this object was the responsible one protects nothing any more.
-  if (run.btp.metadata.deletionTimestamp !== undefined && hasOurFinalizer(run.btp)) {
+  if (run.btp.metadata.deletionTimestamp !== undefined && hasFinalizer(run.btp, names.finalizer)) {
     await run.context.client.removeFinalizer(run.btp, names.finalizer);
     return;
   }

@@ -1,4 +1,4 @@
-import type { AccessQuery, PolicyRule } from '@slipway/kube';
+import { firstOfMany, type AccessQuery, type PolicyRule } from '@slipway/kube';
 import { inParallel } from '@slipway/manifests';
 import type { OperatorDescription } from '@slipway/runtime';
 
@@ -28,11 +28,10 @@ export async function checkPermissions({ client, operators, signal }: CheckRun):
 function permissionFinding({ name }: OperatorDescription, asked: number, denied: readonly string[]): Finding {
   const subject = `permissions of ${name}`;
   if (denied.length === 0) return { verdict: 'ok', subject, message: `you have all ${asked}` };
-  const more = denied.length > named ? ` and ${denied.length - named} more` : '';
   return {
     verdict: 'problem',
     subject,
-    message: `you may not ${denied.slice(0, named).join(', ')}${more}`,
+    message: `you may not ${firstOfMany(denied, { shown: named, separator: ', ' })}`,
     next: `ask for what \`slipway rbac ${name}\` prints, or use another --context`,
   };
 }

@@ -1,6 +1,7 @@
 import {
-  firstOfMany,
   controllerReference,
+  firstOfMany,
+  hasFinalizer,
   isAlreadyExists,
   isConditionTrue,
   minutes,
@@ -96,7 +97,7 @@ async function letGoWithoutOperand(
   context: ReconcileContext,
   set: DeepReadonly<ClusterActiveOperand>,
 ): Promise<Requeue | undefined> {
-  if (!set.metadata.finalizers?.includes(names.setFinalizer)) return undefined;
+  if (!hasFinalizer(set, names.setFinalizer)) return undefined;
   const reference = operandOf(set);
   const operand = reference && (await context.client.get(Operand, { name: reference.name }));
   if (operand?.metadata.uid === reference?.uid && operand !== undefined) return requeueAfter(minutes(1));

@@ -1,4 +1,4 @@
-import { controllerReference, isAlreadyExists } from '@slipway/kube';
+import { controllerReference, hasFinalizer, isAlreadyExists } from '@slipway/kube';
 
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { labelValue, names } from '../names.ts';
@@ -25,7 +25,7 @@ export async function createSet(run: OperandRun, revisions: Revisions): Promise<
   const { operand, context } = run;
   if (existing?.ours) {
     // Sets of earlier versions have none.
-    if (!existing.object.metadata.finalizers?.includes(names.setFinalizer))
+    if (!hasFinalizer(existing.object, names.setFinalizer))
       await context.client.addFinalizer(existing.object, names.setFinalizer);
     return existing;
   }

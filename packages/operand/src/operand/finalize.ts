@@ -1,4 +1,12 @@
-import { firstOfMany, isConflict, isTransient, KubeError, seconds, type DeepReadonly } from '@slipway/kube';
+import {
+  firstOfMany,
+  hasFinalizer,
+  isConflict,
+  isTransient,
+  KubeError,
+  seconds,
+  type DeepReadonly,
+} from '@slipway/kube';
 import {
   AppliedMemo,
   failureText,
@@ -37,7 +45,7 @@ export async function finalizeOperand(
   const operand = await context.client.get(Operand, key);
   if (!operand || operand.metadata.uid !== seen.metadata.uid) return undefined;
   // The garbage collector is taking the references to this Operand off its sets (`--cascade=orphan`): what it frees is not ours any more.
-  if (operand.metadata.finalizers?.includes('orphan')) return requeueAfter(waitMs);
+  if (hasFinalizer(operand, 'orphan')) return requeueAfter(waitMs);
   const run: OperandRun = {
     context,
     client: clientFor(context.client, accountOf(operand, settings)),

@@ -1,4 +1,12 @@
-import { isConflict, isInvalid, isNotFound, type DeepReadonly, type Kind, type ObjectMeta } from '@slipway/kube';
+import {
+  hasFinalizer,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type DeepReadonly,
+  type Kind,
+  type ObjectMeta,
+} from '@slipway/kube';
 import { inParallel, keyOfRef, mayPrune, readMetadata, refKey, type ObjectRef } from '@slipway/manifests';
 
 import { toLiveRef, toObjectRef } from '../live-refs.ts';
@@ -16,9 +24,8 @@ export async function letGoingSetsGo(run: OperandRun, sets: Iterable<Revision>):
   const going = [...sets].filter((set) => set.ours && set.terminating);
   const uids = new Set(going.map((set) => set.object.metadata.uid!));
   for (const set of going) {
-    const { finalizers = [] } = set.object.metadata;
     // While it is there the garbage collector is taking references off itself; the set's next event tells when it is done.
-    if (!finalizers.includes(names.setFinalizer) || finalizers.includes('orphan')) continue;
+    if (!hasFinalizer(set.object, names.setFinalizer) || hasFinalizer(set.object, 'orphan')) continue;
     if (await releaseMembers(run, set, uids)) await run.context.client.removeFinalizer(set.object, names.setFinalizer);
   }
 }

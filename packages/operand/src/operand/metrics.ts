@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { metricsIn } from '@slipway/runtime';
+import type { Registry } from 'prom-client';
 
 /** What the Operand operator counts, besides what every controller does. */
 export interface OperandMetrics {
@@ -11,50 +12,34 @@ export interface OperandMetrics {
   wave(operand: string, wave: string, seconds: number): void;
 }
 
+const buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 /** The metrics in `registry`, made at the first call. */
 export function operandMetrics(registry: Registry): OperandMetrics {
-  const drift = counter(registry, 'slipway_operand_drift_total', 'Members found different from their manifest.', [
+  const { counter, histogram } = metricsIn(registry);
+  const drift = counter('slipway_operand_drift_total', 'Members found different from their manifest.', [
     'operand',
     'result',
   ]);
-  const pruned = counter(
-    registry,
-    'slipway_operand_pruned_objects_total',
-    'Objects deleted because they left their set.',
-    ['operand'],
+  const pruned = counter('slipway_operand_pruned_objects_total', 'Objects deleted because they left their set.', [
+    'operand',
+  ]);
+  const passes = histogram(
+    'slipway_operand_pass_seconds',
+    'Duration of a pass over a set.',
+    ['operand', 'extent'],
+    buckets,
   );
-  const passes = histogram(registry, 'slipway_operand_pass_seconds', 'Duration of a pass over a set.', [
-    'operand',
-    'extent',
-  ]);
-  const waves = histogram(registry, 'slipway_operand_wave_seconds', 'Duration of one wave of a pass.', [
-    'operand',
-    'wave',
-  ]);
+  const waves = histogram(
+    'slipway_operand_wave_seconds',
+    'Duration of one wave of a pass.',
+    ['operand', 'wave'],
+    buckets,
+  );
   return {
     drift: (operand, result) => drift.inc({ operand, result }),
     pruned: (operand, objects) => pruned.inc({ operand }, objects),
     pass: (operand, extent, seconds) => passes.observe({ operand, extent }, seconds),
     wave: (operand, wave, seconds) => waves.observe({ operand, wave }, seconds),
   };
-}
-
-function counter(registry: Registry, name: string, help: string, labelNames: string[]): Counter {
-  return (
-    (registry.getSingleMetric(name) as Counter | undefined) ??
-    new Counter({ name, help, labelNames, registers: [registry] })
-  );
-}
-
-function histogram(registry: Registry, name: string, help: string, labelNames: string[]): Histogram {
-  return (
-    (registry.getSingleMetric(name) as Histogram | undefined) ??
-    new Histogram({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
-    })
-  );
 }

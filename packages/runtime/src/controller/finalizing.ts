@@ -1,4 +1,4 @@
-import type { Kind, ObjectKey } from '@slipway/kube';
+import { hasFinalizer, isTerminating, type Kind, type ObjectKey } from '@slipway/kube';
 
 import type { Finalize, Reconcile, ReconcileContext } from './controller.ts';
 
@@ -11,8 +11,8 @@ export function withFinalizer(kind: Kind, finalize: Finalize, reconcile: Reconci
   return async (context: ReconcileContext, key: ObjectKey) => {
     const object = await context.cache.get(kind, key);
     if (!object) return reconcile(context, key);
-    const present = object.metadata.finalizers?.includes(finalize.finalizer) ?? false;
-    if (object.metadata.deletionTimestamp === undefined) {
+    const present = hasFinalizer(object, finalize.finalizer);
+    if (!isTerminating(object)) {
       if (!present) await context.client.addFinalizer(object, finalize.finalizer);
       return reconcile(context, key);
     }

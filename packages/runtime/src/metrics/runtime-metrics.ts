@@ -1,8 +1,9 @@
 import type { CacheMetrics, ClientInstrument } from '@slipway/kube';
 import { kindText } from '@slipway/kube';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Counter, Gauge, type Histogram, Registry } from 'prom-client';
 
 import type { QueueMetrics, WorkQueue } from '../queue/work-queue.ts';
+import { metricsIn } from './metrics-in.ts';
 
 export type ReconcileOutcome = 'success' | 'error' | 'requeue' | 'requeue_after';
 
@@ -76,12 +77,7 @@ export class RuntimeMetrics {
 
   constructor(registry: Registry = new Registry()) {
     this.registry = registry;
-    const counter = (name: string, help: string, labelNames: string[] = []) =>
-      new Counter({ name, help, labelNames, registers: [registry] });
-    const gauge = (name: string, help: string, labelNames: string[] = []) =>
-      new Gauge({ name, help, labelNames, registers: [registry] });
-    const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers: [registry] });
+    const { counter, gauge, histogram } = metricsIn(registry);
 
     this.#reconcileTotal = counter('controller_runtime_reconcile_total', 'Reconciliations per controller and result.', [
       'controller',
