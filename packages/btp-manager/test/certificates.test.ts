@@ -16,6 +16,7 @@ import {
   readyCluster,
   requiredSecret,
   testSettings,
+  watchReasons,
 } from './kit.ts';
 
 const system = (name: string) => ({ namespace: 'kyma-system', name });
@@ -105,6 +106,26 @@ describe('certificates on a cluster', () => {
     });
     await reaches(cluster, 'ReconcileSucceeded');
   });
+
+  test.each(['secrets', 'validatingwebhookconfigurations'])(
+    'a hiccup of the server at %s while they are replaced is tried again soon, and does not show',
+    async (resource) => {
+      await using cluster = await readyCluster();
+      const seen = cluster.embedded ? watchReasons(cluster) : undefined;
+      const busy = cluster.refuse({ verb: 'patch', resource, times: 1 }, { status: 503, reason: 'ServiceUnavailable' });
+      await cluster.client.delete(Secret, system('ca-server-cert'));
+      await cluster.eventually(
+        'the new certificate is of the new CA',
+        async () => {
+          const { ca, leaf } = await readPair(cluster);
+          return ca !== '' && isIssuedBy(leaf, ca);
+        },
+        { withinMs: 30_000 },
+      );
+      expect(busy.hits).toBe(1);
+      expect(seen ?? []).toEqual([]);
+    },
+  );
 
   test('a certificate Secret without our label counts as missing', async () => {
     await using cluster = await readyCluster();

@@ -164,6 +164,19 @@ spec:
     if (!onReference) await reaches(cluster, 'UpdateDone');
   });
 
+  test('a hiccup of the server during the check is no verdict on the version', async () => {
+    await using cluster = await readyCluster();
+    await cluster.manager.stop();
+    const seen = cluster.embedded ? watchReasons(cluster) : undefined;
+    const { data } = await nextVersion('0.12.0');
+    const unavailable = { status: 503, reason: 'ServiceUnavailable' };
+    const busy = cluster.refuse({ verb: 'patch', resource: 'services', times: 1 }, unavailable);
+    await cluster.run([btpController({ settings: testSettings(data) })]);
+    await reaches(cluster, 'UpdateDone', { withinMs: 60_000 });
+    expect(busy.hits).toBe(1);
+    expect(seen ?? []).not.toContain('Error/ConsistencyCheckFailed');
+  });
+
   test('a Secret whose name comes from the ConfigMap is noticed at once, like one of the default name', async () => {
     const labels = { 'app.kubernetes.io/managed-by': 'kcp-kyma-environment-broker' };
     const settings = newObject(ConfigMap, {

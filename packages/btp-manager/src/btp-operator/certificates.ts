@@ -11,6 +11,7 @@ import { splitBundle } from '@slipway/runtime';
 import { renewalTimeMs } from '../certificates/decide.ts';
 import { planCertificates, type CertificatePlan } from '../certificates/plan-certificates.ts';
 import { names } from '../names.ts';
+import { Refusal } from '../reasons.ts';
 import { isWebhookConfiguration, withCaBundle } from '../resources/prepare.ts';
 import { isVisible } from '../resources/required-secret.ts';
 import { isAskedFor } from './annotations.ts';
@@ -179,5 +180,7 @@ async function applyNow(run: BtpRun, objects: readonly KubeObject[]): Promise<vo
     signal: run.context.signal,
   });
   const failed = result.members.find((member) => member.action === 'failed' || member.action === 'waiting');
-  if (failed) throw new Error(`failed to prepare admission webhooks: ${failureText(failed)}`);
+  if (!failed) return;
+  const text = `failed to prepare admission webhooks: ${failureText(failed)}`;
+  throw new Refusal('PreparingInstallInfoFailed', text, { passing: failed.retriable === true });
 }

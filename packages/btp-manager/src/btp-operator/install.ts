@@ -1,4 +1,4 @@
-import type { Kind, KubeObject } from '@slipway/kube';
+import { isConflict, isTransient, type Kind, type KubeObject } from '@slipway/kube';
 import { applySet, failureText, planSet, waitingText, type SetResult } from '@slipway/manifests';
 
 import { names } from '../names.ts';
@@ -99,6 +99,7 @@ export async function checkConsistency(run: BtpRun, files: ModuleFiles, credenti
   const refused = planned.filter((member) => member.action === 'refused');
   if (refused.length > 0) {
     const texts = refused.map((member) => failureText({ ref: member.ref, action: 'failed', message: member.message }));
-    throw new Refusal('ConsistencyCheckFailed', `the API server would refuse: ${texts.join('; ')}`);
+    const passing = refused.every(({ error }) => isTransient(error) || isConflict(error));
+    throw new Refusal('ConsistencyCheckFailed', `the API server would refuse: ${texts.join('; ')}`, { passing });
   }
 }
