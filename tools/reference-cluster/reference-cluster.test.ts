@@ -62,6 +62,17 @@ describe.runIf(binaries)('the API server alone', () => {
     expect(denied.json<{ message: string }>().message).toContain('User "alice" cannot list resource "configmaps"');
   });
 
+  it('dies and starts again at the same address with what it had stored', async () => {
+    using admin = new AdminClient(cluster);
+    const name = { metadata: { name: 'before' } };
+    await admin.call('POST', '/api/v1/namespaces/default/configmaps', { body: name });
+    const { 'kube-apiserver': before } = cluster.pids;
+    await cluster.restartApiServer();
+    expect(isAlive(before!)).toBe(false);
+    expect(isAlive(cluster.pids['kube-apiserver']!)).toBe(true);
+    expect(await admin.call('GET', '/api/v1/namespaces/default/configmaps/before')).toMatchObject(name);
+  });
+
   it('streams a list as a watch, which needs a recent etcd', async () => {
     using admin = new AdminClient(cluster);
     const path =

@@ -74,6 +74,8 @@ export interface ReferenceCluster extends AsyncDisposable {
   readonly hostAddress?: string;
   /** The last lines of every process's log, containers included. */
   logs(lines?: number): Promise<string>;
+  /** Kills the API server and starts it again at the same address, on the same storage. Resolves when it is ready. */
+  restartApiServer(): Promise<void>;
   /** Ends every process and removes the folder. Calling it again does nothing. */
   stop(): Promise<void>;
 }
@@ -165,10 +167,8 @@ async function startOnFreePorts(
     );
 
     const credentials = await writeCredentials(dir, url, network ? [network.hostAddress] : []);
-    const apiServer = await start(
-      'kube-apiserver',
-      binaries.kubeApiserver,
-      apiServerArguments({
+    const startApiServer = async (limit: AbortSignal): Promise<Child> => {
+      const args = apiServerArguments({
         port: port!,
         etcdUrl,
         dir,
@@ -176,10 +176,14 @@ async function startOnFreePorts(
         endpointRouting: network !== undefined,
         serviceAddresses: network?.serviceAddresses,
         extra: options.apiServerArgs ?? [],
-      }),
-    );
+      });
+      const child = await start('kube-apiserver', binaries.kubeApiserver, args);
+      using client = new AdminClient({ url, ...credentials });
+      await until(isReady(client), 'kube-apiserver to be ready', [etcd, child], limit);
+      return child;
+    };
+    let apiServer = await startApiServer(deadline);
     using admin = new AdminClient({ url, ...credentials });
-    await until(isReady(admin), 'kube-apiserver to be ready', [etcd, apiServer], deadline);
     log(`kube-apiserver is ready at ${url} after ${Math.round(performance.now() - startedAt)} ms`);
 
     if (options.simulateNodes) {
@@ -215,8 +219,16 @@ async function startOnFreePorts(
       binaries,
       dir,
       ...(network ? { hostAddress: network.hostAddress } : {}),
-      pids: Object.fromEntries(children.map(({ name, pid }) => [name, pid])),
+      get pids() {
+        return Object.fromEntries(children.map(({ name, pid }) => [name, pid]));
+      },
       logs: async (lines) => await joinedLogs([...children, ...(await containerLogs(dir))], lines),
+      async restartApiServer() {
+        apiServer.kill('SIGKILL');
+        await apiServer.exited;
+        children.splice(children.indexOf(apiServer), 1);
+        apiServer = await startApiServer(AbortSignal.timeout(options.startTimeoutMs ?? 90_000));
+      },
       stop,
       [Symbol.asyncDispose]: stop,
     };

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigMap, newObject, Secret, ValidatingWebhookConfiguration } from '@slipway/kube';
-import { isIssuedBy, splitBundle } from '@slipway/runtime';
+import { ConfigMap, newObject, Secret } from '@slipway/kube';
+import { isIssuedBy } from '@slipway/runtime';
 import {
   onReference,
   snapshotCluster,
@@ -35,6 +35,7 @@ import {
   serviceInstance,
   testSettings,
 } from './kit.ts';
+import { watchTrust } from './watch-trust.ts';
 
 const system = (name: string) => ({ namespace: 'kyma-system', name });
 const [newer, impatient] = [
@@ -152,25 +153,6 @@ const rotateCertificates: ScenarioStep = {
   },
 };
 
-/** At every instant the webhook configuration trusts the certificate that pods load. */
-function watchTrust(cluster: TestCluster): { verify(): void } {
-  let leaf = '';
-  let bundle = '';
-  const gaps: string[] = [];
-  cluster.embedded!.observe(({ type, object }) => {
-    const { kind, metadata, data, webhooks } = object as unknown as {
-      kind: string;
-      metadata: { name: string };
-      data?: Record<string, string>;
-      webhooks?: { clientConfig: { caBundle?: string } }[];
-    };
-    if (type !== 'DELETED' && metadata.name === 'webhook-server-cert') leaf = decode(data?.['tls.crt']);
-    if (kind === ValidatingWebhookConfiguration.kind) bundle = decode(webhooks?.[0]?.clientConfig.caBundle);
-    if (leaf && bundle && !splitBundle(bundle).some((ca) => isIssuedBy(leaf, ca))) gaps.push(`after ${type} ${kind}`);
-  });
-  return { verify: () => expect(gaps).toEqual([]) };
-}
-
 const held2 = [serviceInstance('one', held), serviceBinding('two', held)];
 const release: ScenarioStep = {
   name: 'the service operator lets go',
@@ -245,7 +227,7 @@ describe.skipIf(embeddedOnly)('a manager that dies at any write', () => {
 
 describe.skipIf(embeddedOnly)('a manager with stale caches, lost events, lost answers and conflicts', () => {
   test.each(full ? scenarios : scenarios.slice(0, 2))('$name', { timeout: 900_000 }, async (each) => {
-    const result = await sweepFaults(each, { stride: stride * 2 });
+    const result = await sweepFaults(each, { stride: full ? 1 : stride * 2 });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: ${result.points} disturbed runs around ${result.requests} writes`);
     expect(result.points).toBeGreaterThan(0);

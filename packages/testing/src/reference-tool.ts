@@ -17,6 +17,7 @@ export interface ReferenceCluster {
   readonly adminKey: string;
   readonly hostAddress?: string;
   logs(): Promise<string>;
+  restartApiServer(): Promise<void>;
   stop(): Promise<void>;
 }
 

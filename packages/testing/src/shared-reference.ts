@@ -54,6 +54,10 @@ export class SharedReference {
     return await this.#cluster.logs();
   }
 
+  async restartApiServer(): Promise<void> {
+    await this.#cluster.restartApiServer();
+  }
+
   async stop(): Promise<void> {
     await this.#cluster.stop();
   }

@@ -56,6 +56,11 @@ export interface TestCluster extends AsyncDisposable {
   readonly hostAddress?: string;
   /** The last lines of the containers and of the cluster's own processes, with `processNode`. */
   logs?(): Promise<string>;
+  /**
+   * The API server starts again, and has forgotten what it told before: watches from before answer 410. The real one dies for
+   * it and all connections break; the embedded one only forgets.
+   */
+  restartApiServer(): Promise<void>;
   /** The way in for one user. Close it when done. */
   transport(): Transport;
   /** Runs controllers on the cluster. Their log lines are kept. */
@@ -107,6 +112,7 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
       type: 'embedded',
       embedded,
       ...machineTime,
+      restartApiServer: async () => embedded.compact(),
       transport: () => embedded.transportFor({}),
       close: () => embedded.stop(),
     });
@@ -119,6 +125,7 @@ async function embeddedTestCluster(options: TestClusterOptions): Promise<TestClu
     clock,
     embedded,
     ...(outside ? { outside } : {}),
+    restartApiServer: async () => embedded.compact(),
     transport: () => outside?.leaving(embedded.transportFor({})) ?? embedded.transportFor({}),
     async eventually(what, check, { withinMs = 86_400_000 } = {}) {
       const attempt = new Attempt(what, check);
@@ -146,6 +153,7 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
     type: 'reference',
     ...machineTime,
     ...(options.processNode ? { hostAddress: reference.hostAddress, logs: () => reference.logs() } : {}),
+    restartApiServer: () => reference.restartApiServer(),
     transport() {
       const transport = reference.transport();
       transports.push(transport);
@@ -160,7 +168,7 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
 
 type Basis = Pick<
   TestCluster,
-  'type' | 'clock' | 'embedded' | 'hostAddress' | 'logs' | 'transport' | 'eventually' | 'advance'
+  'type' | 'clock' | 'embedded' | 'hostAddress' | 'logs' | 'restartApiServer' | 'transport' | 'eventually' | 'advance'
 > & {
   readonly outside?: OutsideWork;
   close(): Promise<void>;
@@ -175,6 +183,7 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     ...(basis.embedded ? { embedded: basis.embedded } : {}),
     ...(basis.hostAddress ? { hostAddress: basis.hostAddress } : {}),
     ...(basis.logs ? { logs: () => basis.logs!() } : {}),
+    restartApiServer: () => basis.restartApiServer(),
     transport: () => basis.transport(),
     eventually: (what, check, limits) => basis.eventually(what, check, limits),
     advance: (ms) => basis.advance(ms),

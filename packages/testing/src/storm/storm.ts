@@ -125,6 +125,7 @@ class Storm implements Sky {
   #raging = true;
   #ended = false;
   #downUntil = 0;
+  #restarted = false;
   #failure: unknown;
 
   constructor(cluster: TestCluster, story: StormStory, random: SeededRandom) {
@@ -272,7 +273,7 @@ class Storm implements Sky {
     if (moment === 'step') await this.#step();
     else if (moment === 'edit') await this.#edit(draw);
     else if (moment === 'kill') this.#kill(draw);
-    else if (moment === 'outage') this.#outage(draw.pick(this.#climate.outagesMs));
+    else if (moment === 'outage') await this.#outage(draw.pick(this.#climate.outagesMs));
     else this.#breakWatches();
   }
 
@@ -309,10 +310,14 @@ class Storm implements Sky {
     this.#restart(replica, downMs);
   }
 
-  #outage(ms: number): void {
+  /** The API server is away for a while, and starts again. The real one does so once in a storm: it takes seconds. */
+  async #outage(ms: number): Promise<void> {
     this.#note(`outage: ${ms} ms`);
     this.#downUntil = this.clock.now() + ms;
     this.#breakWatches();
+    if (this.#cluster.type === 'reference' && this.#restarted) return;
+    this.#restarted = true;
+    await this.#cluster.restartApiServer();
   }
 
   #breakWatches(): void {
