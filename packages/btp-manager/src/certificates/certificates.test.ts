@@ -178,6 +178,15 @@ describe('planned certificates', () => {
     expect(splitBundle(plan.bundle)).toEqual([plan.ca.certificate, ca.certificate]);
   });
 
+  test.each([
+    ['gone', {}],
+    ['spoilt', { leaf: { certificate: 'no certificate', key: 'no key' } }],
+  ])('trust all that was trusted when the webhook certificate is %s too: pods serve it on', async (_what, found) => {
+    const plan = await planCertificates({ found, trusted: [ca.certificate], settings, nowMs, id: 'c' });
+    expect(splitBundle(plan.bundle)).toEqual([plan.ca.certificate, ca.certificate]);
+    expect(plan.dropPreviousAtMs).toBe(nowMs + overlapMs);
+  });
+
   test('a new leaf of the same CA needs no second CA', async () => {
     const plan = await planCertificates({ found: { ca: caSecret(ca) }, trusted: [], settings, nowMs, id: 'c' });
     expect(plan).toMatchObject({ made: 'leaf', bundle: ca.certificate, previous: '' });

@@ -69,18 +69,28 @@ function previousCas(
 ): { previous: string; dropAtMs?: number } {
   if (distrustPrevious) return { previous: '' };
   const known = splitBundle(found.ca?.previous ?? '');
-  const served = found.leaf?.certificate;
-  // When the CA changes, what signed the certificate that pods serve at this moment has to stay trusted.
+  const served = readable(found.leaf?.certificate);
+  // When the CA changes, what signed the certificate that pods serve at this moment has to stay trusted. With its Secret gone
+  // or spoilt nobody knows which one it is, and pods go on with what they have loaded.
   const candidates =
     made === 'both'
       ? [...splitBundle(found.ca?.certificate ?? ''), ...known, ...trusted].filter(
-          (pem) => served !== undefined && signed(pem, served),
+          (pem) => served === undefined || signed(pem, served),
         )
       : known;
   const living = [...new Set(candidates)].filter((pem) => pem !== ca.certificate && isAlive(pem, nowMs));
   if (living.length === 0) return { previous: '' };
   const dropAtMs = inspectCertificate(leaf.certificate).notBeforeMs + clockSkewMs + overlapMs;
   return nowMs >= dropAtMs ? { previous: '' } : { previous: living.join(''), dropAtMs };
+}
+
+function readable(pem = ''): string | undefined {
+  try {
+    inspectCertificate(pem);
+    return pem;
+  } catch {
+    return undefined;
+  }
 }
 
 function signed(ca: string, leaf: string): boolean {
