@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controlPlaneOperator } from '@slipway/control-plane';
-import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { describe, expect, test } from 'vitest';
 
-import { blocks, PageReader } from './page-reader.ts';
+import { blocks, kubectlInLane, PageReader } from './page-reader.ts';
 
 const page = await readFile(join(import.meta.dirname, 'control-plane.md'), 'utf8');
-const binaries = await ensureReferenceBinaries({ tools: ['kubectl'], build: false });
-const kubectl = binaries.available ? binaries.kubectl : undefined;
-// oxlint-disable-next-line no-console -- a test that did not run must say so
-if (!binaries.available) console.log(`docs/control-plane.md: commands SKIPPED, no kubectl: ${binaries.reason}`);
+const kubectl = await kubectlInLane('docs/control-plane.md');
 
 describe('docs/control-plane.md', () => {
   test.skipIf(kubectl === undefined)(

@@ -2,16 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Operand } from '@slipway/operand';
 import { toCustomResourceDefinition } from '@slipway/kube';
-import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { describe, expect, test } from 'vitest';
 
-import { PageReader } from './page-reader.ts';
+import { kubectlInLane, PageReader } from './page-reader.ts';
 
 const page = await readFile(join(import.meta.dirname, 'operand.md'), 'utf8');
-const binaries = await ensureReferenceBinaries({ tools: ['kubectl'], build: false });
-const kubectl = binaries.available ? binaries.kubectl : undefined;
-// oxlint-disable-next-line no-console -- a test that did not run must say so
-if (!binaries.available) console.log(`docs/operand.md: commands SKIPPED, no kubectl: ${binaries.reason}`);
+const kubectl = await kubectlInLane('docs/operand.md');
 
 describe('docs/operand.md', () => {
   test.skipIf(kubectl === undefined)(

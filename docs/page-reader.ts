@@ -4,6 +4,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { ensureReferenceBinaries } from '@slipway/reference-cluster';
+import { onReference, skipped } from '@slipway/testing';
 import { expect } from 'vitest';
 
 const run = promisify(execFile);
@@ -29,6 +31,15 @@ interface Terminal {
 }
 
 const slipwayUp: Terminal = { command: /^npx slipway up /m, ready: 'KUBECONFIG' };
+
+/** The kubectl that types the commands of a page, in the lane that has one. Elsewhere nothing, and a line that says so. */
+export async function kubectlInLane(page: string): Promise<string | undefined> {
+  if (skipped(!onReference, `the commands of ${page}: npm run test:reference types them`)) return undefined;
+  const binaries = await ensureReferenceBinaries({ tools: ['kubectl'], build: false });
+  if (binaries.available) return binaries.kubectl;
+  skipped(true, `the commands of ${page}: ${binaries.reason}`);
+  return undefined;
+}
 
 /**
  * Somebody who follows a page in a folder of their own: files (a first line such as `# shop.yaml` or `// main.ts` names one) are written, commands are run, and

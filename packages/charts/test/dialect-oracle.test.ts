@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOracle } from '@slipway/oracles';
+import { oracleInLane } from '@slipway/oracles';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -13,10 +13,10 @@ import { loadChart, readValuesText, renderChart, templateOutput } from '../src/i
 /** Every row of the table of dialects, asked of the Helm it is about. */
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
 const binaries = inLane ? await ensureReferenceBinaries({ tools: ['helm'], build: false }) : undefined;
-const helm3 = inLane ? await findOracle('helm3') : undefined;
+const helm3 = await oracleInLane('helm3');
 const programs: Partial<Record<Dialect, string>> = {
   ...(binaries?.available && binaries.helm ? { helm4: binaries.helm } : {}),
-  ...(helm3?.available ? { helm3: helm3.path } : {}),
+  ...(helm3.available ? { helm3: helm3.path } : {}),
 };
 if (!inLane) process.stdout.write('SKIPPED dialects against Helm 3 and 4: npm run test:reference runs them\n');
 for (const dialect of ['helm3', 'helm4'] as const)

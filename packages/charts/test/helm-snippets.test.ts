@@ -1,10 +1,10 @@
-import { findOracle } from '@slipway/oracles';
+import { oracleInLane } from '@slipway/oracles';
 import { expect, it } from 'vitest';
 import { askHelm, ours, shown } from './helm-probes.ts';
 import { snippets, type Snippet } from './snippets.ts';
 
 /** Helm's own engine answers all snippets in one process; ours must say the same, or both must fail. */
-const oracle = await findOracle('helm-probes');
+const oracle = await oracleInLane('helm-probes');
 if (!oracle.available) process.stdout.write(`SKIPPED snippets against Helm's engine: ${oracle.reason}\n`);
 
 /** The template is called `t` there and `NOTES.txt` here; nothing else may differ. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { findOracle } from '@slipway/oracles';
+import { oracleInLane } from '@slipway/oracles';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildText } from '../src/helmfile/build.ts';
@@ -10,7 +10,7 @@ import { loadHelmfile, writeYaml, type Helmfile } from '../src/index.ts';
 import { templateOutput } from '../src/render/template-output.ts';
 
 /** The real helmfile, which forks the real helm, on a tree that uses every feature we support. */
-const oracle = await findOracle('helmfile');
+const oracle = await oracleInLane('helmfile');
 const binaries = await ensureReferenceBinaries({ build: false });
 const helm = binaries.available ? binaries.helm : undefined;
 const missing = oracle.available ? (helm === undefined ? 'no helm binary' : undefined) : oracle.reason;

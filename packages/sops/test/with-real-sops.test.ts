@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findOracle } from '@slipway/oracles';
+import { oracleInLane } from '@slipway/oracles';
 import { skipped } from '@slipway/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { decrypt, edit, encrypt, type FormatName, generateAgeKey, rotate, type SelectionRule } from '../src/index.ts';
 import { ruleFields } from '../src/selection.ts';
 
-const sops = await findOracle('sops');
+const sops = await oracleInLane('sops');
 const without = skipped(!sops.available, `compared with sops: ${sops.available ? '' : sops.reason}`);
 
 let folder: string;
