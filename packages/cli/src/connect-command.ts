@@ -91,7 +91,9 @@ function unreachable(error: unknown, server: string): CommandError {
       cause: error,
     });
   if (isForbidden(error)) return new CommandError(firstLine(error), { exitCode: exitCodes.notAllowed, cause: error });
-  return new CommandError(`${server} does not answer: ${firstLine(error)}`, {
+  // What the client says names the server already.
+  const said = error instanceof KubeError ? firstLine(error) : `no answer from ${server}: ${firstLine(error)}`;
+  return new CommandError(said, {
     hint: 'is the cluster running, and is this the right context?',
     exitCode: exitCodes.unreachable,
     cause: error,

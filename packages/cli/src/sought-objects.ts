@@ -66,7 +66,7 @@ export function namesOf({ kind, plural, group, version, definition }: DefinedKin
 function unknownWord(operators: readonly OperatorDescription[], word: string): CommandError {
   const kinds = operators.flatMap((operator) => operator.kinds.map((kind) => kind.plural));
   return new CommandError(`there is no operator, kind or KIND/NAME '${word}'`, {
-    hint: `operators: ${operators.map(({ name }) => name).join(', ')}; kinds: ${kinds.join(', ')}`,
+    hint: `operators: ${operators.map(({ name }) => name).join(', ')}; kinds: ${kinds.join(', ')}; --operator PACKAGE adds one of your own`,
     exitCode: exitCodes.usage,
   });
 }

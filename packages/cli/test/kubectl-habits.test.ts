@@ -368,7 +368,7 @@ describe('version', () => {
     const file = await cluster.file('down', JSON.stringify(config));
     const { code, out, err } = await call(['version', '--kubeconfig', file]);
     expect(out).toMatch(/^Client Version: 9\.9\.9/);
-    expect(err).toMatch(/^slipway: http:\/\/127\.0\.0\.1:9 does not answer/);
+    expect(err).toMatch(/^slipway: no answer from http:\/\/127\.0\.0\.1:9 \(.*down, context "c"\): connect /);
     expect(code).toBe(3);
   });
 });

@@ -128,6 +128,8 @@ describe('--operator loads an operator from a package of its own', () => {
     expect(help.out).toContain('--buoy-light');
     expect(help.out).toContain('what it shows (SLIPWAY_LIGHT, default: steady)');
     expect((await project.slipway('explain', 'Afloat', '--operator', './buoys')).out).toContain('all is well');
+    const listed = (await project.slipway('explain', '--operator', './buoys')).out.trim().split('\n').slice(1);
+    expect(listed.map((line) => line.split(' ')[0])).toEqual(['buoy']);
   });
 
   test('up runs it with its webhook and its example, under its flag', async () => {
@@ -144,6 +146,9 @@ describe('--operator loads an operator from a package of its own', () => {
     expect(plan.out + plan.err).toContain('nobody would see it');
     const status = await project.slipway('status', '--operator', './buoys', '--kubeconfig', join(project.path, 'kc'));
     expect(status.out).toMatch(/buoy +Buoy +default\/first +Ready/);
+    expect(status.err, 'a word about operators nobody asked for').toBe('');
+    const unknown = await project.slipway('status', 'buoys', '--kubeconfig', join(project.path, 'kc'));
+    expect(unknown.err).toMatch(/no operator, kind or KIND\/NAME 'buoys'\n.*--operator PACKAGE/);
     expect(await running.stop()).toBe(0);
   });
 

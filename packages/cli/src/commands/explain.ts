@@ -10,8 +10,8 @@ export const command = slipwayCommand({
   takesOutsideOperators: true,
   arguments: [{ name: 'reason', summary: 'such as Waiting or MissingSecret (default: lists all)' }],
   examples: [{ line: 'slipway explain' }, { line: 'slipway explain Waiting' }],
-  async run({ terminal, operators, args: [reason] }) {
-    if (reason === undefined) listReasons(terminal, await operators());
+  async run({ terminal, operators, choice, args: [reason] }) {
+    if (reason === undefined) listReasons(terminal, (await choice()).operators);
     else explain(terminal, await operators(), reason);
   },
 });

@@ -49,7 +49,7 @@ export const command = slipwayCommand({
     const where = placeOf(context, cluster);
     const found = await readSought(cluster.client, sought, where);
     const nothing = nothingText(context.flags.output, isEverywhere(sought) ? undefined : where.namespace);
-    if (!context.flags.watch) return showStatus(context, nothing, found);
+    if (!context.flags.watch) return showStatus(context, sought, nothing, found);
     await using watched = new WatchedObjects(cluster, context.terminal, sought, where);
     await watchStatus(context.terminal, { watched, missing: found.missing, format: context.flags.output, nothing });
   },
@@ -58,8 +58,9 @@ export const command = slipwayCommand({
 type StatusContext = SlipwayContext<typeof statusFlags>;
 type Found = Awaited<ReturnType<typeof readSought>>;
 
-async function soughtBy({ terminal, operators, args, flags }: StatusContext): Promise<Sought[]> {
-  const all = await operators();
+async function soughtBy({ terminal, operators, choice, args, flags }: StatusContext): Promise<Sought[]> {
+  // A package that is named alone is what is meant; a kind may be of any operator.
+  const all = args.length === 0 ? (await choice()).operators : await operators();
   givenSelector(flags.selector);
   if (flags.file.length > 0 && args.length > 0) throw misused('name what to look at, or its files with -f: not both');
   const sought =
@@ -97,8 +98,22 @@ function nothingText(format: OutputFormat, namespace: string | undefined): strin
     : `nothing is managed in namespace ${namespace} (-A looks into all)\n`;
 }
 
-function showStatus({ terminal, flags }: StatusContext, nothing: string, { objects, missing }: Found): void {
+function showStatus(
+  { terminal, flags }: StatusContext,
+  sought: readonly Sought[],
+  nothing: string,
+  { objects, missing }: Found,
+): void {
   terminal.out(objects.length === 0 ? nothing : formatStatus(terminal, objects, flags.output));
   if (missing.length > 0 && flags.output === 'table')
-    terminal.err(`not installed here: ${missing.map(definitionName).join(', ')} (slipway run --install-crds)\n`);
+    terminal.err(`not installed here: ${absentNames(sought, missing).join(', ')} (slipway run --install-crds)\n`);
+}
+
+/** An operator by its name when the cluster has none of its kinds, else the definitions that are missing. */
+function absentNames(sought: readonly Sought[], missing: Found['missing']): string[] {
+  const byOperator = Map.groupBy(sought, ({ operator }) => operator);
+  return [...byOperator].flatMap(([{ name }, ofIt]) => {
+    const absent = ofIt.filter(({ kind }) => missing.includes(kind));
+    return absent.length === ofIt.length ? [name] : absent.map(({ kind }) => definitionName(kind));
+  });
 }
