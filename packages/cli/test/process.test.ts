@@ -1,14 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { onReference, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { readableByOthers, temporaryFolder } from './kit.ts';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
-const main = join(root, 'packages', 'cli', 'src', 'main.ts');
 
 /** A command in a process group of its own, as a terminal starts it. */
 function start(command: string, argv: readonly string[], home: string): ChildProcess {
@@ -41,24 +41,38 @@ function isAlive(group: number): boolean {
   }
 }
 
-describe.skipIf(skipped(!onReference, 'signals through npm: npm takes seconds; SLIPWAY_CLUSTER=reference runs it'))(
+/** Processes that were told of a folder: also those that left the group of who started them. */
+async function toldOf(folder: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args=']);
+  return stdout.split('\n').filter((args) => args.includes(folder));
+}
+
+/** Ends it as people do: a terminal tells the whole group, whoever asks for an end tells the process he knows. */
+async function endWith(end: 'Ctrl-C' | 'SIGTERM', child: ChildProcess, home: string): Promise<void> {
+  const ended = once(child, 'exit');
+  if (end === 'Ctrl-C') process.kill(-child.pid!, 'SIGINT');
+  else process.kill(child.pid!, 'SIGTERM');
+  await ended;
+  await expect.poll(() => isAlive(child.pid!), { timeout: 20_000 }).toBe(false);
+  expect(await toldOf(home)).toEqual([]);
+}
+
+describe.skipIf(skipped(!onReference, 'signals through npm: npm takes seconds; npm run test:reference sends them'))(
   'through npm',
+  { timeout: 240_000 },
   () => {
-    test.each<[string, string, string[]]>([
-      ['npm run', 'npm', ['run', '--silent', 'slipway', '--', 'cluster', '--port', '0']],
-      ['npx', 'npx', ['slipway', 'cluster', '--port', '0']],
-    ])('%s: neither Ctrl-C nor SIGTERM leaves a process behind', async (_name, command, argv) => {
+    const ways: [string, string, string[]][] = [
+      ['npm run', 'npm', ['run', '--silent', 'slipway', '--']],
+      ['npx', 'npx', ['slipway']],
+    ];
+
+    test.each(ways)('%s: neither Ctrl-C nor SIGTERM leaves a process behind', async (_name, command, argv) => {
       await using home = await temporaryFolder();
       for (const end of ['Ctrl-C', 'SIGTERM'] as const) {
-        const child = start(command, argv, home.path);
+        const child = start(command, [...argv, 'cluster', '--port', '0'], home.path);
         try {
           await says(child, /kubectl get/);
-          const ended = once(child, 'exit');
-          // A terminal tells the whole group; whoever asks for an end tells the process he knows.
-          if (end === 'Ctrl-C') process.kill(-child.pid!, 'SIGINT');
-          else process.kill(child.pid!, 'SIGTERM');
-          await ended;
-          await expect.poll(() => isAlive(child.pid!), { timeout: 20_000 }).toBe(false);
+          await endWith(end, child, home.path);
         } finally {
           if (isAlive(child.pid!)) process.kill(-child.pid!, 'SIGKILL');
         }
@@ -66,20 +80,29 @@ describe.skipIf(skipped(!onReference, 'signals through npm: npm takes seconds; S
         expect(await readdir(join(home.path, '.local', 'state', 'slipway'))).toEqual([]);
       }
     });
+
+    test.each(ways)(
+      '%s: an end in the middle of all examples takes the API servers of control planes and every git along, and whatever they wrote is for its owner only',
+      async (_name, command, argv) => {
+        await using home = await temporaryFolder();
+        const folder = join(home.path, 'data');
+        const moments = [
+          ['SIGTERM', /the embedded API server is starting/],
+          ['SIGTERM', /installation +in-progress/],
+          ['Ctrl-C', /ManagedControlPlane default\/hello → Ready/],
+        ] as const;
+        for (const [end, moment] of moments) {
+          const child = start(command, [...argv, 'up', '--port', '0', '--data', folder], home.path);
+          try {
+            await says(child, moment);
+            await endWith(end, child, home.path);
+          } finally {
+            if (isAlive(child.pid!)) process.kill(-child.pid!, 'SIGKILL');
+          }
+          expect(await readableByOthers(folder)).toEqual([]);
+        }
+        expect((await readdir(join(folder, 'examples'))).toSorted()).toEqual(['app-platform', 'control-plane']);
+      },
+    );
   },
 );
-
-test.skipIf(
-  skipped(!onReference, 'modes under --data with an example in Git: takes seconds; SLIPWAY_CLUSTER=reference runs it'),
-)('whatever is under --data is for its owner only, also what Git writes', async () => {
-  await using home = await temporaryFolder();
-  const folder = join(home.path, 'data');
-  const argv = [main, 'up', 'operand', 'app-platform', '--port', '0', '--data', folder];
-  const child = start(process.execPath, argv, home.path);
-  const ended = once(child, 'exit');
-  await says(child, /Operand hello → Ready/);
-  process.kill(child.pid!, 'SIGINT');
-  await ended;
-  expect(await readdir(join(folder, 'examples'))).toContain('app-platform');
-  expect(await readableByOthers(folder)).toEqual([]);
-});
