@@ -12,13 +12,27 @@ const clusterTests = [
   'docs/**/*.test.ts',
 ];
 
+/** Files that change their process for whoever comes after them. */
+const changeTheirProcess = [
+  // The kit counts all file and crypto work of the process, and keeps a copy of the module until the file ends.
+  'packages/btp-manager/test/**/*.test.ts',
+  // Fakes the timers before undici starts one.
+  'packages/kube/test/watch-failures/silence.test.ts',
+  // Puts a full disk in the place of node:fs/promises before anything has it.
+  'packages/app-platform/test/disk-full.test.ts',
+];
+
 export default defineConfig({
   test: {
-    projects: [
-      // Tests beside the code keep nothing to themselves, so a worker takes one file after the other with its modules loaded.
-      ...(reference ? [] : [project('beside the code', ['packages/*/src/**/*.test.ts'], { isolate: false })]),
-      project('on a cluster', clusterTests, { isolate: true }),
-    ],
+    projects: reference
+      ? // Each file has a real cluster of its own, which ends with its process.
+        [project('on a real cluster', { include: clusterTests, isolate: true })]
+      : [
+          // Most files keep nothing to themselves, so a worker takes one after the other with its modules loaded.
+          project('beside the code', { include: ['packages/*/src/**/*.test.ts'], isolate: false }),
+          project('on a cluster', { include: clusterTests, exclude: changeTheirProcess, isolate: false }),
+          project('in a process of its own', { include: changeTheirProcess, isolate: true }),
+        ],
     // What needed another try is reported as a failure at the end.
     reporters: ['default', new FlakyReporter()],
     maxWorkers: 2,
@@ -26,14 +40,21 @@ export default defineConfig({
   },
 });
 
-function project(name: string, include: string[], { isolate }: { readonly isolate: boolean }): UserWorkspaceConfig {
+interface Files {
+  readonly include: string[];
+  readonly exclude?: readonly string[];
+  /** Whether each file gets a worker of its own. */
+  readonly isolate: boolean;
+}
+
+function project(name: string, { include, exclude = [], isolate }: Files): UserWorkspaceConfig {
   return {
     test: {
       name,
       include,
       isolate,
       // The attacks are on the embedded server whatever the cluster; `npm run test:attacks` has them alone.
-      exclude: ['**/node_modules/**', ...(reference ? ['packages/*/test/attacks/**'] : [])],
+      exclude: ['**/node_modules/**', ...exclude, ...(reference ? ['packages/*/test/attacks/**'] : [])],
       pool: 'forks',
       testTimeout: reference ? 120_000 : 30_000,
       hookTimeout: reference ? 120_000 : 30_000,
