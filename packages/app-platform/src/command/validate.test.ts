@@ -26,8 +26,40 @@ async function validate(files: Record<string, string>): Promise<{ code: unknown;
 const cluster = { 'env/settings/cluster.yaml': 'spec: {name: dev}\n' };
 
 test('a valid repository passes, without the key of its secrets', async () => {
-  const sealed = { 'env/apps/secrets.gitea.yaml': 'spec: {adminPassword: ENC}\nsops: {}\n' };
-  expect(await validate({ ...cluster, ...sealed })).toEqual({ code: 0, out: '1 files are valid\n', err: '' });
+  const sealed = { 'env/apps/secrets.gitea.yaml': 'kind: ENC\nspec: {adminPassword: ENC}\nsops: {}\n' };
+  expect(await validate({ ...cluster, ...sealed })).toEqual({ code: 0, out: '1 file is valid\n', err: '' });
+});
+
+test('a file whose kind belongs elsewhere is named, and what it should be', async () => {
+  const { code, err } = await validate({ ...cluster, 'env/apps/console.yaml': 'kind: AplTeamWorkload\nspec: {}\n' });
+  expect([code, err]).toEqual([1, 'env/apps/console.yaml:1: kind: must be AplApp, as env/apps says\n']);
+});
+
+test('a secret in clear, and one that nobody can decrypt, are named in a repository that encrypts', async () => {
+  const { code, err } = await validate({
+    ...cluster,
+    '.sops.yaml': 'creation_rules: []\n',
+    'env/apps/secrets.console.yaml': 'spec: {cookieSecret: hush-hush}\n',
+    'env/apps/secrets.gitea.yaml': 'spec: {adminPassword: ENC}\nsops: {age: 5}\n',
+  });
+  expect(code).toBe(1);
+  expect(err).not.toContain('hush');
+  expect(err.split('\n')).toEqual([
+    'env/apps/secrets.console.yaml: is not encrypted; slipway sops encrypt -i env/apps/secrets.console.yaml',
+    expect.stringMatching(/^env\/apps\/secrets.gitea.yaml: cannot be decrypted by anybody: ./),
+    '',
+  ]);
+});
+
+test('files that nobody reads are named, and are no failure', async () => {
+  const { code, err } = await validate({
+    ...cluster,
+    'env/apps/console.yml': 'spec: {}\n',
+    'env/team/red/settings.yaml': 'spec: {}\n',
+    'env/teams/red/workloadValues/web.yaml': 'as: it is\n',
+  });
+  expect(code).toBe(0);
+  expect(err.match(/env\S+/g)).toEqual(['env/apps/console.yml', 'env/team/red/settings.yaml']);
 });
 
 test('a broken value fails with file, line and path', async () => {

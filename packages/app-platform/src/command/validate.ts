@@ -5,6 +5,8 @@ import { loadValues } from '../values/load.ts';
 import { PlatformRoot } from '../values/platform-root.ts';
 import { referencePlatform } from '../values/reference-platform.ts';
 import { validateValues } from '../values/validate.ts';
+import { ValuesError } from '../values/values-error.ts';
+import { checkRepository } from './check-repository.ts';
 import { directoryArgument } from './directory-argument.ts';
 import { reportProblems } from './report-problems.ts';
 
@@ -25,14 +27,19 @@ export const validateCommand = defineCommand({
       flags.platform === undefined ? referencePlatform : resolve(terminal.cwd, flags.platform),
     );
     try {
-      const values = await loadValues(resolve(terminal.cwd, args[0]!), { skipEncrypted: true });
+      const directory = resolve(terminal.cwd, args[0]!);
+      const values = await loadValues(directory, { skipEncrypted: true });
       if (values.files.length === 0) {
         throw new CommandError(`${args[0]} is no values repository: there are no files below env`, {
           exitCode: exitCodes.usage,
         });
       }
+      const { problems, unread } = await checkRepository(directory);
+      for (const path of unread) terminal.err(`note: ${path} is not read; the values are in files of other names\n`);
+      if (problems.length > 0)
+        throw new ValuesError('Invalid', 'the values repository is not as it should be', problems);
       validateValues(values, await root.schema());
-      terminal.out(`${values.files.length} files are valid\n`);
+      terminal.out(values.files.length === 1 ? '1 file is valid\n' : `${values.files.length} files are valid\n`);
       return exitCodes.ok;
     } catch (error) {
       return reportProblems(terminal, error);

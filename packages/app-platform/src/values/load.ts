@@ -157,7 +157,8 @@ function refuse(file: string, line: number | undefined, path: string, message: s
   ]);
 }
 
-function lineOf(document: Document, lines: LineCounter, key: string): number | undefined {
+/** Where a key of the document has its value. */
+export function lineOf(document: Document, lines: LineCounter, key: string): number | undefined {
   const node: unknown = document.getIn([key], true);
   const range = isNode(node) ? node.range : undefined;
   return range ? lines.linePos(range[0]).line : undefined;

@@ -58,7 +58,7 @@ export class PlatformRoot {
 
   async text(...parts: readonly string[]): Promise<string> {
     return await readFile(this.path(...parts), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+      if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) throw error;
       throw new PlatformError(this.directory, parts.join('/'), error);
     });
   }
