@@ -196,3 +196,9 @@ export function hookJob(metadata: object): string {
   const template = { spec: { restartPolicy: 'Never', containers: [container] } };
   return JSON.stringify({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { backoffLimit: 0, template } });
 }
+
+/** A Service that never gets well: it waits for an address, and nobody here gives any. */
+export function balancer(annotations: Readonly<Record<string, string>>): string {
+  const spec = { type: 'LoadBalancer', ports: [{ port: 80 }], selector: { app: 'none' } };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'lb', annotations }, spec });
+}

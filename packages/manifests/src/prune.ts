@@ -25,7 +25,7 @@ export interface PruneOptions {
   /** Why an object must stay, or `undefined` when it may go. Asked besides the object's own annotations. */
   readonly keep?: (live: DeepReadonly<KubeObject>) => string | undefined;
   /** What happens to the objects' own dependents. Default `Background`. */
-  readonly propagationPolicy?: 'Foreground' | 'Background';
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
   /** Requests at a time. Default 8. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;

@@ -27,11 +27,12 @@ export type SyncCode = 'Synced' | 'OutOfSync' | 'Unknown';
 /** From best to worst, as Argo CD orders them. */
 export const healthCodes = ['Healthy', 'Suspended', 'Progressing', 'Missing', 'Degraded', 'Unknown'] as const;
 export type HealthCode = (typeof healthCodes)[number];
-export type OperationPhase = 'Running' | 'Succeeded' | 'Failed' | 'Error';
+export type OperationPhase = 'Running' | 'Terminating' | 'Succeeded' | 'Failed' | 'Error';
 export type HookType = 'PreSync' | 'Sync' | 'PostSync' | 'SyncFail';
 
 export interface ApplicationStatus {
   sourceType?: string;
+  sourceTypes?: string[];
   sync?: SyncStatus;
   health?: { status: HealthCode; message?: string; lastTransitionTime?: string };
   resources?: ResourceStatus[];
@@ -63,7 +64,13 @@ export interface ResourceStatus {
 }
 
 export interface ApplicationCondition {
-  type: 'InvalidSpecError' | 'ComparisonError' | 'SyncError' | 'SharedResourceWarning' | 'DeletionError';
+  type:
+    | 'InvalidSpecError'
+    | 'ComparisonError'
+    | 'SyncError'
+    | 'SharedResourceWarning'
+    | 'ExcludedResourceWarning'
+    | 'DeletionError';
   message: string;
   lastTransitionTime?: string;
 }

@@ -8,6 +8,10 @@ export const argo = {
   trackingId: 'argocd.argoproj.io/tracking-id',
   /** Where Argo CD tracks by label instead. */
   instance: 'app.kubernetes.io/instance',
+  /** On an Application: leave it alone. */
+  skipReconcile: 'argocd.argoproj.io/skip-reconcile',
+  /** On an object: how it is does not count. */
+  ignoreHealthcheck: 'argocd.argoproj.io/ignore-healthcheck',
   /** On an Application: look at Git now. */
   refresh: 'argocd.argoproj.io/refresh',
   /** With it, deleting an Application deletes what it brought. */

@@ -1,4 +1,4 @@
-import { seconds } from '@slipway/kube';
+import { seconds, type DeepReadonly, type KubeObject } from '@slipway/kube';
 import { pruneMembers, refOf, refText } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
@@ -7,6 +7,7 @@ import { argo } from '../argo/words.ts';
 import { isOurs, resourceRef } from './compare.ts';
 import type { SyncRun } from './run.ts';
 import { withConditions, writeStatus } from './status.ts';
+import { optionsOf } from './sync-options.ts';
 
 const lookAgainMs = seconds(2);
 const afterFailureMs = seconds(30);
@@ -14,6 +15,12 @@ const afterFailureMs = seconds(30);
 /** The finalizer that asks for it, in any of its forms. */
 export function cascadeFinalizer({ metadata }: Application): string | undefined {
   return metadata.finalizers?.find((name) => name === argo.cascade || name.startsWith(`${argo.cascade}/`));
+}
+
+/** Without an answer to `confirm` an object stays. */
+function keepReason(live: DeepReadonly<KubeObject>): string | undefined {
+  const wish = optionsOf(live as KubeObject, new Map()).get('Delete') ?? 'true';
+  return wish === 'true' ? undefined : `says Delete=${wish}`;
 }
 
 /** Removes what an Application brought, then lets it go. Without the finalizer everything stays. */
@@ -24,7 +31,7 @@ export async function removeWithResources(run: SyncRun): Promise<Requeue | undef
   const result = await pruneMembers({
     client,
     entries: (application.status?.resources ?? []).map(resourceRef),
-    keep: (live) => (isOurs(live, run, refOf(live)) ? undefined : 'is not ours any more'),
+    keep: (live) => (isOurs(live, run, refOf(live)) ? keepReason(live) : 'is not ours any more'),
     propagationPolicy: finalizer.endsWith('/background') ? 'Background' : 'Foreground',
     signal: context.signal,
   });

@@ -48,6 +48,8 @@ export interface ExtraObject {
   readonly ref: ObjectRef;
   readonly mayGo: boolean;
   readonly hook: boolean;
+  /** It says itself that its being there is no difference. */
+  readonly isIgnored: boolean;
 }
 
 const atATime = 8;
@@ -90,7 +92,7 @@ export async function compare(run: SyncRun, targets: Targets): Promise<Compariso
     different,
     extra,
     shared: shared.map(({ ref }) => refText(ref)),
-    sync: different.size === 0 && extra.every(({ hook }) => hook) ? 'Synced' : 'OutOfSync',
+    sync: different.size === 0 && extra.every(({ hook, isIgnored }) => hook || isIgnored) ? 'Synced' : 'OutOfSync',
     health: worstHealth(healths.filter((health): health is ArgoHealth => health !== undefined)),
     resources: [
       ...objects.map((target, index) =>
@@ -143,7 +145,8 @@ async function extraObjects(run: SyncRun, wanted: readonly Target[]): Promise<Ex
     const live = await readRef(run, ref);
     if (!live || !isOurs(live, run, ref)) return [];
     context.signal.throwIfAborted();
-    return [{ ref, mayGo: mayPrune(live), hook }];
+    const compared = live.metadata.annotations?.[argo.compareOptions]?.split(',').map((word) => word.trim()) ?? [];
+    return [{ ref, mayGo: mayPrune(live), hook, isIgnored: compared.includes('IgnoreExtraneous') }];
   });
   return found.flat();
 }

@@ -2,6 +2,7 @@ import type { DeepReadonly, KubeObject } from '@slipway/kube';
 import { groupOf, healthOf } from '@slipway/manifests';
 
 import { healthCodes, type HealthCode } from '../argo/application.ts';
+import { argo } from '../argo/words.ts';
 
 export interface ArgoHealth {
   readonly status: HealthCode;
@@ -25,6 +26,7 @@ const assessed = new Set([
 
 /** The health of an object in Argo CD's words; `undefined` for kinds that have none. */
 export function argoHealth(object: DeepReadonly<KubeObject>): ArgoHealth | undefined {
+  if (object.metadata.annotations?.[argo.ignoreHealthcheck] === 'true') return undefined;
   const group = groupOf(object.apiVersion);
   const isBuiltIn = !group.includes('.') || group.endsWith('.k8s.io');
   const conditions = (object['status'] as { conditions?: unknown[] } | undefined)?.conditions ?? [];

@@ -1,42 +1,54 @@
 import { problemText, toStructuralSchema, validateValue } from '@slipway/kube';
 
-import { ApplicationSpec, Operation } from '../argo/application-spec.ts';
-import type { Application, AskedOperation, Source, Spec } from '../argo/application.ts';
+import { ApplicationSpec } from '../argo/application-spec.ts';
+import type { Application, Source, Spec } from '../argo/application.ts';
+import { readOperation, type ReadOperation } from './read-operation.ts';
 import { SourceError } from './source/source-error.ts';
+import { readSyncOptions, type SyncOptions } from './sync-options.ts';
 
 /** An Application's wishes, checked. */
 export interface ReadSpec extends Spec {
   /** Of `source` or `sources`, whichever there is. */
   readonly allSources: readonly Source[];
   readonly namespace: string;
+  /** Those of the Application, for all its objects. */
+  readonly options: SyncOptions;
   /** What somebody asked for, besides what the policy does by itself. */
-  readonly asked: AskedOperation | undefined;
+  readonly operation: ReadOperation;
 }
 
 const specSchema = toStructuralSchema(ApplicationSpec, 'spec');
-const operationSchema = toStructuralSchema(Operation, 'operation');
 const thisCluster = new Set(['https://kubernetes.default.svc', 'https://kubernetes.default.svc.cluster.local']);
 
 /** Reads what an Application asks for; what we cannot do is refused with the field and what to do instead. */
 export function readSpec(application: Application): ReadSpec {
-  const { spec, operation } = application;
-  const problems = [
-    ...validateValue(spec ?? {}, specSchema, 'spec'),
-    ...(operation === undefined ? [] : validateValue(operation, operationSchema, 'operation')),
-  ];
+  const { spec } = application;
+  const problems = validateValue(spec ?? {}, specSchema, 'spec');
   if (problems.length > 0) throw new SourceError('InvalidSpec', problemText(problems));
   const checked = spec as Spec;
+  const { project = 'default', sourceHydrator, syncPolicy } = checked;
+  // What a project allows is nothing this program holds anybody to.
+  if (project !== 'default' && project !== '') refuse('spec.project', "only 'default' is known without Argo CD");
+  if (sourceHydrator !== undefined) refuse('spec.sourceHydrator', 'needs Argo CD; use source');
   const { server, name, namespace = '' } = checked.destination;
+  if (server !== undefined && name !== undefined && server !== '' && name !== '')
+    refuse('spec.destination', 'cannot have both a server and a name');
   if (server === undefined ? name !== 'in-cluster' : !thisCluster.has(server))
     refuse('spec.destination', 'only this cluster is synchronized, https://kubernetes.default.svc');
   const allSources = checked.sources && checked.sources.length > 0 ? checked.sources : [checked.source];
   for (const source of allSources) checkSource(source);
-  return { ...checked, allSources: allSources as Source[], namespace, asked: operation as AskedOperation | undefined };
+  return {
+    ...checked,
+    allSources: allSources as Source[],
+    namespace,
+    options: readSyncOptions(syncPolicy?.syncOptions, 'spec.syncPolicy.syncOptions'),
+    operation: readOperation(application.operation),
+  };
 }
 
 function checkSource(source: Source | undefined): void {
   if (!source) refuse('spec.source', 'is required');
-  const { repoURL, chart, path, ref, kustomize, plugin, directory } = source;
+  const { repoURL, chart, path, ref, kustomize, plugin, directory, helm } = source;
   const url = URL.parse(repoURL);
   if (!url || !/^https?:$/.test(url.protocol))
     refuse('repoURL', 'must be the http or https address of a Git repository');
@@ -50,6 +62,9 @@ function checkSource(source: Source | undefined): void {
   if (ref) refuse('ref', 'values from another source are not supported');
   if (kustomize !== undefined || plugin !== undefined || directory?.jsonnet !== undefined)
     refuse('source', 'only Helm charts and plain files are supported');
+  if (helm?.version !== undefined && !['', 'v3'].includes(helm.version))
+    refuse('helm.version', `'${helm.version}' is not supported; leave it out`);
+  if (helm?.passCredentials) refuse('helm.passCredentials', 'charts come from Git here; leave it out');
 }
 
 function refuse(field: string, why: string): never {

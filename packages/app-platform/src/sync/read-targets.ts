@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '@slipway/charts';
 import type { KubeObject } from '@slipway/kube';
-import { refText } from '@slipway/manifests';
+import { refOf, refText } from '@slipway/manifests';
 
 import { argo } from '../argo/words.ts';
 import { shownSource } from './aim.ts';
@@ -10,17 +10,19 @@ import type { Aim, SyncRun } from './run.ts';
 import { credentialsFor } from './source/source-credentials.ts';
 import { renderSource } from './source/render-source.ts';
 import { SourceError } from './source/source-error.ts';
-import { readSyncOptions } from './sync-options.ts';
-import { targetOf, type Target } from './target.ts';
+import { runsAtDeletion, targetOf, type Target } from './target.ts';
 
 /** What the sources want, and which commits said so. */
 export interface Targets {
   readonly aim: Aim;
-  readonly sourceType: 'Helm' | 'Directory';
+  /** Of each source. */
+  readonly sourceTypes: readonly ('Helm' | 'Directory')[];
   /** What is to be there. */
   readonly objects: readonly Target[];
   /** What is to run. Each attempt gives them its mark, see `namedHooks`. */
   readonly hooks: readonly Target[];
+  /** Hooks for moments we do not have. */
+  readonly excluded: readonly string[];
 }
 
 /** Fetches the sources of an Application and renders them. */
@@ -29,7 +31,7 @@ export async function readTargets(run: SyncRun, spec: ReadSpec): Promise<Targets
   const { signal } = context;
   const commits: string[] = [];
   const objects: KubeObject[] = [];
-  let sourceType: Targets['sourceType'] = 'Directory';
+  const sourceTypes: ('Helm' | 'Directory')[] = [];
   const release = { name, namespace: spec.namespace };
   const capabilities = await capabilitiesOf(client);
   const isFresh = application.metadata.annotations?.[argo.refresh] === 'hard';
@@ -45,18 +47,18 @@ export async function readTargets(run: SyncRun, spec: ReadSpec): Promise<Targets
     );
     commits.push(commit);
     objects.push(...rendered.objects);
-    sourceType = rendered.type;
+    sourceTypes.push(rendered.type);
   }
-  const general = readSyncOptions(spec.syncPolicy?.syncOptions);
   const placed = await placeObjects(objects, spec.namespace, client, signal);
-  const targets = placed.flatMap((object) => targetOf(object, name, general) ?? []);
+  const targets = placed.flatMap((object) => targetOf(object, name, spec.options) ?? []);
   const plain = targets.filter(({ hooks }) => hooks.length === 0);
   refuseDuplicates(plain);
   return {
     aim: { spec, sources: spec.allSources.map(shownSource), commits },
-    sourceType,
+    sourceTypes,
     objects: plain,
     hooks: targets.filter(({ hooks }) => hooks.length > 0),
+    excluded: placed.filter(runsAtDeletion).map((object) => refText(refOf(object))),
   };
 }
 

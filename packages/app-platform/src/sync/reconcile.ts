@@ -1,14 +1,19 @@
-import { seconds, type ObjectKey } from '@slipway/kube';
+import { kubeTime, seconds, type ObjectKey } from '@slipway/kube';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
-import { Application, type ApplicationCondition, type ApplicationStatus } from '../argo/application.ts';
+import {
+  Application,
+  type ApplicationCondition,
+  type ApplicationStatus,
+  type HealthCode,
+} from '../argo/application.ts';
 import { argo } from '../argo/words.ts';
 import { GitError } from '../git/git-error.ts';
 import { aimFields, comparedTo } from './aim.ts';
 import { removeWithResources } from './cascade.ts';
 import { compare, type Comparison } from './compare.ts';
 import { imagesOf } from './images.ts';
-import { beginOperation } from './operation/begin.ts';
+import { beginOperation, endOperation } from './operation/begin.ts';
 import { decide } from './operation/decide.ts';
 import { operationChange, untilRetryMs } from './operation/finish.ts';
 import { removeFinishedHooks } from './operation/hooks.ts';
@@ -31,6 +36,7 @@ const ownConditions: readonly ApplicationCondition['type'][] = [
   'ComparisonError',
   'SyncError',
   'SharedResourceWarning',
+  'ExcludedResourceWarning',
 ];
 
 /**
@@ -51,6 +57,7 @@ export async function reconcileApplication(
 
   // 1. An Application that is to go takes along what it brought.
   if (application.metadata.deletionTimestamp !== undefined) return await removeWithResources(run);
+  if (application.metadata.annotations?.[argo.skipReconcile] === 'true') return undefined;
   if (application.metadata.annotations?.[argo.refresh] !== undefined) memory.sources.forget();
 
   // 2. Fetch and render what it wants.
@@ -71,6 +78,7 @@ export async function reconcileApplication(
   // 4. Decide what to do about it, and write down what is about to be brought.
   const decision = decide(run, targets.aim, comparison);
   if (decision.do === 'begin') await beginOperation(run, targets, comparison, decision);
+  if (decision.do === 'end') await endOperation(run, decision);
 
   // 5. Go on with the operation.
   let change: Partial<ApplicationStatus> = {};
@@ -105,7 +113,7 @@ export async function reconcileApplication(
 
 function statusOf(
   run: SyncRun,
-  { aim, sourceType }: Targets,
+  { aim, sourceTypes, excluded }: Targets,
   comparison: Comparison,
   syncError: string | undefined,
 ): Partial<ApplicationStatus> {
@@ -117,19 +125,28 @@ function statusOf(
       : {
           SharedResourceWarning: `${comparison.shared.join(', ')} belongs to another Application; remove it from one`,
         }),
+    ...(excluded.length === 0
+      ? {}
+      : { ExcludedResourceWarning: `${excluded.join(', ')}: hooks of a deletion are run by Argo CD only` }),
   };
   return {
-    sourceType,
+    ...(revision === undefined ? { sourceTypes: [...sourceTypes] } : { sourceType: sourceTypes[0]! }),
     sync: {
       status: comparison.sync,
       ...(revision === undefined ? { revisions } : { revision }),
       comparedTo: comparedTo(aim),
     },
-    health: { status: comparison.health },
+    health: healthNow(run, comparison.health),
     resources: [...comparison.resources],
     summary: { images: imagesOf(comparison.live.values()) },
     conditions: withConditions(run, ownConditions, texts),
   };
+}
+
+/** The time moves only when the health does. */
+function healthNow({ application, context }: SyncRun, status: HealthCode): NonNullable<ApplicationStatus['health']> {
+  const { health } = application.status ?? {};
+  return health?.status === status ? health : { status, lastTransitionTime: kubeTime(context.clock.now()) };
 }
 
 /** What the source says cannot be known: everything on the cluster stays as it is. */

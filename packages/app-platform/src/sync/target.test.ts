@@ -44,7 +44,14 @@ test('options of the object win over those of the Application', () => {
   expect(pruned({ [helm.resourcePolicy]: 'keep' }, [])).toBe('disabled');
   // Argo CD prunes these like all others.
   expect(pruned({}, [], 'PersistentVolumeClaim')).toBe('enabled');
-  expect(target({}, ['Replace=true'])!.object.metadata.annotations![annotations.recreate]).toBe('enabled');
+});
+
+test('Replace writes an object as a whole; only Force may delete it and make it anew', () => {
+  const recreated = (options: string[]) => target({}, options)!.object.metadata.annotations![annotations.recreate];
+  expect(target({}, ['Replace=true'])!.replaces).toBe(true);
+  expect(recreated(['Replace=true'])).toBeUndefined();
+  expect(target({}, ['Force=true'])!.replaces).toBe(false);
+  expect(recreated(['Force=true'])).toBe('enabled');
 });
 
 test('every object says which Application brought it', () => {

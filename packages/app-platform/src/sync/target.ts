@@ -16,6 +16,8 @@ export interface Target {
   /** When it runs, if it is a hook; empty for what is there all the time. */
   readonly hooks: readonly HookType[];
   readonly deletePolicies: ReadonlySet<DeletePolicy>;
+  /** It is written as a whole: fields of others go. */
+  readonly replaces: boolean;
 }
 
 const argoHooks = new Set<string>(['PreSync', 'Sync', 'PostSync', 'SyncFail']);
@@ -37,7 +39,8 @@ export function targetOf(object: KubeObject, application: string, general: SyncO
   const hooks = hooksOf(object);
   if (hooks === undefined) return undefined;
   const ref = refOf(object);
-  const marked = withSetAnnotations(tracked(object, ref, application), optionsOf(object, general));
+  const options = optionsOf(object, general);
+  const marked = withSetAnnotations(tracked(object, ref, application), options);
   return {
     object: marked,
     ref,
@@ -45,6 +48,7 @@ export function targetOf(object: KubeObject, application: string, general: SyncO
     wave: waveOf(object),
     hooks,
     deletePolicies: deletePoliciesOf(object),
+    replaces: options.get('Replace') === 'true',
   };
 }
 
@@ -62,10 +66,9 @@ function withSetAnnotations(object: KubeObject, options: SyncOptions): KubeObjec
   const stays =
     ['false', 'confirm'].includes(options.get('Prune') ?? '') ||
     object.metadata.annotations?.[helm.resourcePolicy] === 'keep';
-  const replaces = options.get('Replace') === 'true' || options.get('Force') === 'true';
   return annotated(object, {
     ...(stays ? { [annotations.prune]: 'disabled' } : mayPrune(object) ? {} : { [annotations.prune]: 'enabled' }),
-    ...(replaces ? { [annotations.recreate]: 'enabled' } : {}),
+    ...(options.get('Force') === 'true' ? { [annotations.recreate]: 'enabled' } : {}),
   });
 }
 
@@ -84,6 +87,13 @@ function hooksOf(object: KubeObject): readonly HookType[] | undefined {
     : wordsOf(object, helm.hook)?.flatMap((word) => helmHooks[word] ?? []);
   if (found === undefined) return [];
   return found.length === 0 ? undefined : [...new Set(found)];
+}
+
+/** Whether an object is a hook for the deletion of its Application and for nothing else. */
+export function runsAtDeletion(object: KubeObject): boolean {
+  if (hooksOf(object) !== undefined) return false;
+  const words = wordsOf(object, argo.hook) ?? wordsOf(object, helm.hook) ?? [];
+  return words.some((word) => ['PreDelete', 'PostDelete', 'pre-delete', 'post-delete'].includes(word));
 }
 
 function deletePoliciesOf(object: KubeObject): ReadonlySet<DeletePolicy> {

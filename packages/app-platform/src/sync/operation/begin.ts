@@ -23,6 +23,7 @@ export async function beginOperation(
 ): Promise<void> {
   const { clock, random, log } = run.context;
   const { revision, revisions } = aimFields(aim);
+  const options = aim.spec.operation.asked?.sync?.syncOptions ?? aim.spec.syncPolicy?.syncOptions;
   const state: OperationState = {
     phase: 'Running',
     message: 'the operation has begun',
@@ -32,7 +33,7 @@ export async function beginOperation(
       sync: {
         ...(revision === undefined ? { revisions } : { revision }),
         prune,
-        ...(aim.spec.syncPolicy?.syncOptions ? { syncOptions: aim.spec.syncPolicy.syncOptions } : {}),
+        ...(options ? { syncOptions: options } : {}),
       },
       retry: { limit: retryPlan(aim.spec).limit },
       info: operationInfo(random.uuid()),
@@ -51,6 +52,18 @@ export async function beginOperation(
       ...namedHooks(hooks, state).map(hookResource),
     ]),
   });
+}
+
+/** Writes down that an operation is over before it has done anything, or all it should. What it was about stays open. */
+export async function endOperation(run: SyncRun, { phase, message }: Extract<Decision, { do: 'end' }>): Promise<void> {
+  const now = kubeTime(run.context.clock.now());
+  const { operationState: state } = run.application.status ?? {};
+  const begun: OperationState =
+    phase === 'Failed' && state
+      ? state
+      : { phase, startedAt: now, operation: { initiatedBy: {}, sync: {} }, syncResult: {} };
+  run.context.log.warn('an operation is over', { application: run.name, reason: message });
+  await writeStatus(run, { operationState: { ...begun, phase, message, finishedAt: now } });
 }
 
 /** Everything either knows; what the later says counts. */

@@ -2,13 +2,12 @@ import { Namespace } from '@slipway/kube';
 
 import type { ReadSpec } from '../read-spec.ts';
 import { fieldManager, type SyncRun } from '../run.ts';
-import { readSyncOptions } from '../sync-options.ts';
 
 /** Makes the Application's namespace where it asks for it. It is no member: it stays when the Application goes. */
 export async function createNamespace({ client, context, name: application }: SyncRun, spec: ReadSpec): Promise<void> {
-  const { syncOptions, managedNamespaceMetadata: wanted } = spec.syncPolicy ?? {};
+  const { managedNamespaceMetadata: wanted } = spec.syncPolicy ?? {};
   const { namespace: name } = spec;
-  if (name === '' || readSyncOptions(syncOptions).get('CreateNamespace') !== 'true') return;
+  if (name === '' || spec.options.get('CreateNamespace') !== 'true') return;
   const { signal } = context;
   if (!wanted && (await client.get(Namespace, { name }, { signal }))) return;
   const { labels, annotations } = wanted ?? {};

@@ -7,6 +7,8 @@ import type { Aim, SyncRun } from '../run.ts';
 
 /** What is to be done about the differences. */
 export type Decision =
+  /** Somebody asked for what cannot be done, or wants the operation to end: it is over, and `message` says why. */
+  | { readonly do: 'end'; readonly phase: 'Error' | 'Failed'; readonly message: string }
   /** An operation that began earlier goes on. */
   | { readonly do: 'continue' }
   | { readonly do: 'begin'; readonly initiatedBy: { automated?: boolean; username?: string }; readonly prune: boolean }
@@ -20,8 +22,11 @@ const selfHealPauseMs = seconds(5);
 export function decide(run: SyncRun, aim: Aim, comparison: Comparison): Decision {
   const { spec } = aim;
   const state = run.application.status?.operationState;
-  if (spec.asked?.sync !== undefined) {
-    const { initiatedBy = {}, sync } = spec.asked;
+  if (state?.phase === 'Terminating') return { do: 'end', phase: 'Failed', message: 'operation terminated' };
+  const { asked, refused = otherRevision(aim) } = spec.operation;
+  if (refused !== undefined && state?.phase !== 'Running') return { do: 'end', phase: 'Error', message: refused };
+  if (asked?.sync !== undefined && refused === undefined) {
+    const { initiatedBy = {}, sync } = asked;
     return { do: 'begin', initiatedBy: { ...initiatedBy }, prune: sync.prune ?? false };
   }
   // What somebody pushed meanwhile is what they want: an operation that waits for a broken state must not hold it up.
@@ -31,7 +36,8 @@ export function decide(run: SyncRun, aim: Aim, comparison: Comparison): Decision
     return state?.phase === 'Running' ? { do: 'continue' } : { do: 'nothing' };
   const prune = automated.prune ?? false;
   const hasWork =
-    comparison.different.size > 0 || (prune && comparison.extra.some(({ mayGo, hook }) => mayGo && !hook));
+    comparison.different.size > 0 ||
+    (prune && comparison.extra.some(({ mayGo, hook, isIgnored }) => mayGo && !hook && !isIgnored));
   if (!hasWork && state?.phase !== 'Running') return { do: 'nothing' };
   if (comparison.objects.length === 0 && comparison.extra.length > 0 && prune && !(automated.allowEmpty ?? false))
     return {
@@ -40,6 +46,16 @@ export function decide(run: SyncRun, aim: Aim, comparison: Comparison): Decision
         'the source has no objects any more and auto-sync would remove all of them; set allowEmpty if that is meant',
     };
   return state && hasSameAim(state, aim) ? again(run, state, automated.selfHeal ?? false, prune) : begin(prune);
+}
+
+/** What is synchronized is what the Application says; another revision has to be said there. */
+function otherRevision({ spec, sources, commits }: Aim): string | undefined {
+  const { revision, revisions } = spec.operation.asked?.sync ?? {};
+  const asked = revision ? [revision] : (revisions ?? []);
+  const isOther = asked.some((text, index) => text !== commits[index] && text !== sources[index]?.targetRevision);
+  return isOther
+    ? `operation.sync.revision: is not what ${asked.length > 1 ? 'sources say' : 'the source says'}; change targetRevision`
+    : undefined;
 }
 
 /** This very state was synchronized before. */

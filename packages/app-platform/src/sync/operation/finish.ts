@@ -82,7 +82,11 @@ export function untilRetryMs(run: SyncRun, aim: Aim): number {
 }
 
 function withResults(state: OperationState, results: Results, change: Partial<OperationState>): OperationState {
-  return { ...state, ...change, syncResult: { ...state.syncResult, resources: results.all } };
+  // Everything else is found as it was left; what an earlier pass pruned is nowhere to be found.
+  const pruned = (state.syncResult.resources ?? []).filter(
+    ({ status, ...resource }) => status === 'Pruned' && !results.has(resource),
+  );
+  return { ...state, ...change, syncResult: { ...state.syncResult, resources: [...pruned, ...results.all] } };
 }
 
 function withEntry(run: SyncRun, aim: Aim, state: OperationState, deployedAt: string): HistoryEntry[] {

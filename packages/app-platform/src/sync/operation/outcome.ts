@@ -22,7 +22,7 @@ export class Results {
   ): void {
     const { group, kind, namespace, name } = ref;
     const version = apiVersion === undefined ? '' : versionOf(apiVersion);
-    this.#results.set(`${syncPhase}/${group}/${kind}/${namespace}/${name}`, {
+    this.#results.set(keyOf({ ...ref, syncPhase }), {
       group,
       version,
       kind,
@@ -33,7 +33,15 @@ export class Results {
     });
   }
 
+  has(result: ObjectRef & { readonly syncPhase: HookType }): boolean {
+    return this.#results.has(keyOf(result));
+  }
+
   get all(): ResourceResult[] {
     return [...this.#results.values()];
   }
+}
+
+function keyOf({ syncPhase, group, kind, namespace, name }: ObjectRef & { readonly syncPhase: HookType }): string {
+  return `${syncPhase}/${group}/${kind}/${namespace}/${name}`;
 }

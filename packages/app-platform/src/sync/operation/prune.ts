@@ -18,7 +18,7 @@ export async function prune(
     client,
     entries: extra.map(({ ref }) => ref),
     keep: (live) => (isOurs(live, run, refOf(live)) ? undefined : 'is not ours any more'),
-    propagationPolicy: options.get('PrunePropagationPolicy') === 'foreground' ? 'Foreground' : 'Background',
+    propagationPolicy: propagationOf(options.get('PrunePropagationPolicy')),
     signal: context.signal,
   });
   for (const { ref, action, message } of result.members) {
@@ -35,4 +35,10 @@ export async function prune(
   if (result.state !== 'waiting') return done;
   const left = result.members.filter(({ action }) => action === 'terminating');
   return { state: 'waiting', message: `waiting for ${left.map(({ ref }) => refText(ref)).join(', ')} to go` };
+}
+
+/** Argo CD's default is to wait for what depends on an object. */
+function propagationOf(policy = 'foreground'): 'Foreground' | 'Background' | 'Orphan' {
+  if (policy === 'orphan') return 'Orphan';
+  return policy === 'background' ? 'Background' : 'Foreground';
 }

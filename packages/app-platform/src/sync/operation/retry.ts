@@ -15,8 +15,8 @@ export interface RetryPlan {
   readonly longestMs: number;
 }
 
-export function retryPlan({ syncPolicy, asked }: ReadSpec): RetryPlan {
-  const retry = asked?.retry ?? syncPolicy?.retry;
+export function retryPlan({ syncPolicy, operation }: ReadSpec): RetryPlan {
+  const retry = operation.asked?.retry ?? syncPolicy?.retry;
   const { duration, factor, maxDuration } = retry?.backoff ?? {};
   return {
     limit: retry?.limit ?? (syncPolicy?.automated ? usualLimit : 0),

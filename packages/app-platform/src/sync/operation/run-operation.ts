@@ -9,6 +9,7 @@ import { createNamespace } from './create-namespace.ts';
 import { runHooks } from './hooks.ts';
 import { done, type Results, type StepOutcome } from './outcome.ts';
 import { prune } from './prune.ts';
+import { replaceObjects } from './replace-objects.ts';
 
 /**
  * One pass through an operation, from its beginning: what is done already is found done. It ends at the first step that has to wait, and
@@ -46,6 +47,8 @@ export async function runOperation(
   const applied = await inWaves([...objects, ...during], async (wave, isLast) => {
     const [waveHooks, waveObjects] = [wave.filter(isHook), wave.filter((target) => !isHook(target))];
     const nothingFollows = isLast && waveHooks.length === 0 && post.length === 0;
+    const replaced = await replaceObjects(run, waveObjects, comparison, results);
+    if (replaced.state !== 'done') return replaced;
     const written = await applyWave(run, waveObjects, nothingFollows, results);
     if (written.state === 'failed') return written;
     const ran = await runHooks(run, waveHooks, 'Sync', results);

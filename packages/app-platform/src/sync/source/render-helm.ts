@@ -49,7 +49,7 @@ export async function renderHelm(
     const rendered = await renderChart(chart, {
       values,
       release: { name: helm.releaseName || release.name, namespace: helm.namespace || release.namespace },
-      capabilities,
+      capabilities: capabilitiesFor(helm, capabilities),
       cache,
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
     });
@@ -63,6 +63,15 @@ export async function renderHelm(
     if (!isUsersFault(error)) throw error;
     throw new SourceError('InvalidSource', `${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** What the Application says the cluster can do, over what it can. */
+function capabilitiesFor({ kubeVersion, apiVersions }: Helm, cluster: CapabilitiesOptions): CapabilitiesOptions {
+  return {
+    ...cluster,
+    ...(kubeVersion ? { kubeVersion } : {}),
+    ...(apiVersions && apiVersions.length > 0 ? { apiVersions } : {}),
+  };
 }
 
 function isUsersFault(error: unknown): error is Error {
