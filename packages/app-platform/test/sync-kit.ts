@@ -29,6 +29,7 @@ export interface FakeRepositories extends AsyncDisposable {
 export async function fakeRepositories(): Promise<FakeRepositories> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-sources-'));
   const heads = new Map<string, string>();
+  const written = new Set<string>();
   const down = new Set<string>();
   const reading = new Set<Promise<unknown>>();
   return {
@@ -50,8 +51,11 @@ export async function fakeRepositories(): Promise<FakeRepositories> {
     },
     async push(url, files) {
       const commit = createHash('sha1').update(JSON.stringify(files)).digest('hex');
-      await mkdir(join(folder, commit), { recursive: true });
-      await writeFiles(join(folder, commit), files);
+      if (!written.has(commit)) {
+        await mkdir(join(folder, commit), { recursive: true });
+        await writeFiles(join(folder, commit), files);
+        written.add(commit);
+      }
       heads.set(url, commit);
       return commit;
     },

@@ -129,7 +129,7 @@ it('skip-reconcile: it is left alone until that is taken away', async () => {
   const app = await world.app('skipped');
   await app.push({ 'app/a.yaml': configMap('a', '1') });
   await app.create({}, { annotations: { [argo.skipReconcile]: 'true' } });
-  await world.cluster.advance(10_000);
+  await world.cluster.advance(2000);
   expect([await app.value('a'), await app.status()]).toEqual([undefined, {}]);
   await app.patch({ metadata: { annotations: { [argo.skipReconcile]: null } } });
   await app.settled();

@@ -151,10 +151,12 @@ describe('Applications without Argo CD', () => {
       await app.settled();
       await app.push({ 'app/a.yaml': configMap('a', '2') });
     }
-    const status = await pruned.until('b has left', ({ operationState }) =>
-      operationState?.syncResult.resources?.some(({ name, status: how }) => name === 'b' && how === 'Pruned'),
+    await pruned.until(
+      'b has left',
+      ({ operationState: state }) =>
+        state?.phase === 'Succeeded' &&
+        state.syncResult.resources?.some(({ name, status: how }) => name === 'b' && how === 'Pruned'),
     );
-    expect(status.operationState?.phase).toBe('Succeeded');
     expect([await pruned.value('a'), await pruned.value('b'), await pruned.value('c')]).toEqual(['2', undefined, '1']);
     const left = await kept.until('a has changed', ({ resources }) =>
       resources?.some(({ name, requiresPruning }) => name === 'b' && requiresPruning),
