@@ -184,6 +184,11 @@ async function configure(
   }
 }
 
+/** Another set has the object and wants other values. Over once that set lets go of it, or the two agree. */
+export class Disputed extends Error {
+  override readonly name = 'Disputed';
+}
+
 /** Takes fields over from everybody but other sets: those want their values as much as this one does. */
 async function applyUnlessDisputed(
   config: KubeObject,
@@ -204,7 +209,7 @@ async function applyUnlessDisputed(
     );
     // Somebody else's edit of a shared object is drift like any other.
     if (others.length === 0) return await apply(true);
-    throw new Error(
+    throw new Disputed(
       `is a member of two sets that want different values, ${context.fieldManager} and ${others.join(', ')}: ${error.message}; take it out of one of them, make them agree, or set the adoption policy to AdoptAll`,
       { cause: error },
     );

@@ -1,6 +1,6 @@
 export * from './annotations.ts';
 export * from './applied-memo.ts';
-export { longestFieldManager, type AdoptionPolicy } from './apply-member.ts';
+export { Disputed, longestFieldManager, type AdoptionPolicy } from './apply-member.ts';
 export * from './apply-set.ts';
 export * from './diff.ts';
 export { isExactInteger, parseExactJson, type ExactInteger } from './exact-integer.ts';

@@ -6,7 +6,7 @@ import { ClusterActiveOperand, Operand } from '../api.ts';
 import { names } from '../names.ts';
 import { notStatusAlone } from '../wakes.ts';
 import { finalizeOperand } from './finalize.ts';
-import { MemberChanges } from './member-changes.ts';
+import { MemberChanges, memberOf } from './member-changes.ts';
 import { Obstacles } from './obstacles.ts';
 import { reconcileOperand, type OperandSettings } from './reconcile.ts';
 
@@ -14,8 +14,11 @@ import { reconcileOperand, type OperandSettings } from './reconcile.ts';
 export function operandController(settings: OperandSettings = {}): Controller {
   const memo = new AppliedMemo();
   const changes = new MemberChanges();
-  const watch = new MemberWatch((event, kind) => changes.note(event, kind));
   const obstacles = new Obstacles();
+  const watch = new MemberWatch((event, kind) => [
+    ...changes.note(event, kind),
+    ...obstacles.waitingFor(memberOf(event, kind)),
+  ]);
   // With no rights of its own to read sources, the operator looks at them now and then.
   const sources: readonly Watch[] = settings.requireAccount ? [] : [sourcesOf(ConfigMap), sourcesOf(Secret)];
   return controller({

@@ -106,14 +106,19 @@ export class MemberKnowledge {
   }
 }
 
+/** The member an event is about, by its `refKey`. */
+export function memberOf(event: CacheEvent, kind: Kind): string {
+  const { namespace = '', name } = event.key;
+  return refKey({ group: kind.group, kind: kind.kind, namespace, name });
+}
+
 /** The knowledge about all Operands, fed by one watch. */
 export class MemberChanges {
   readonly #byLabel = new Map<string, { key: ObjectKey; uid: string | undefined; knowledge: MemberKnowledge }>();
 
   /** Notes a change and returns the Operands it is news for. */
   note(event: CacheEvent, kind: Kind): ObjectKey[] {
-    const { namespace = '', name } = event.key;
-    const member = refKey({ group: kind.group, kind: kind.kind, namespace, name });
+    const member = memberOf(event, kind);
     const owners: ObjectKey[] = [];
     for (const label of Object.keys(event.meta.labels ?? {})) {
       const known = this.#byLabel.get(label);

@@ -16,7 +16,7 @@ import {
   type Kind,
   type ObjectKey,
 } from '@slipway/kube';
-import { isAdmissionDenial, type ObjectRef } from '@slipway/manifests';
+import { Disputed, isAdmissionDenial, refKey, type ObjectRef } from '@slipway/manifests';
 import { requeueAfter, type EmitKey, type EventSource, type EventSourceContext, type Requeue } from '@slipway/runtime';
 
 /** What stands in the way of one Operand, as far as it can go away by itself. */
@@ -27,6 +27,8 @@ export interface Obstacle {
   readonly denied: boolean;
   /** A right is missing. */
   readonly forbidden: boolean;
+  /** Members (by `refKey`) that another set has and wants otherwise. */
+  readonly disputed: ReadonlySet<string>;
 }
 
 /** What a pass over members, that applied, pruned or planned, ended with for one of them. */
@@ -40,14 +42,17 @@ export function obstacleIn(members: readonly Outcome[]): Obstacle | undefined {
   const groups = new Set(members.filter(({ error }) => isUnknownKind(error)).map(({ ref }) => ref.group));
   const denied = members.some(({ error }) => isAdmissionDenial(error));
   const forbidden = members.some(({ error }) => isMissingRight(error));
-  return groups.size > 0 || denied || forbidden ? { groups, denied, forbidden } : undefined;
+  const disputed = new Set(members.filter(({ error }) => error instanceof Disputed).map(({ ref }) => refKey(ref)));
+  return groups.size > 0 || denied || forbidden || disputed.size > 0
+    ? { groups, denied, forbidden, disputed }
+    : undefined;
 }
 
 /** What stands in the way when a request of no member in particular was answered like this. */
 export function obstacleOf(error: unknown): Obstacle | undefined {
   const denied = isAdmissionDenial(error);
   const forbidden = isMissingRight(error);
-  return denied || forbidden ? { groups: new Set(), denied, forbidden } : undefined;
+  return denied || forbidden ? { groups: new Set(), denied, forbidden, disputed: new Set() } : undefined;
 }
 
 function isMissingRight(error: unknown): boolean {
@@ -95,6 +100,11 @@ export class Obstacles implements EventSource {
   follow({ name }: ObjectKey, groups: ReadonlySet<string>): boolean {
     this.#groups.set(name, groups);
     return this.#unsettled.delete(name);
+  }
+
+  /** The Operands that wait for another set to let go of a member, by its `refKey`. */
+  waitingFor(member: string): ObjectKey[] {
+    return [...this.#byOperand].filter(([, { disputed }]) => disputed.has(member)).map(([name]) => ({ name }));
   }
 
   forget({ name }: ObjectKey): void {
