@@ -29,6 +29,7 @@ import {
   encode,
   held,
   impatient,
+  messageIn,
   namespace,
   primary,
   read,
@@ -192,7 +193,8 @@ async function isGone(cluster: TestCluster): Promise<boolean> {
 /** Throws, with what it is waiting for, until the last wish is in force and certificates belong together. */
 async function isInForce(cluster: TestCluster, wish: Wish): Promise<boolean> {
   const { client } = cluster;
-  expect(reasonIn(await read(cluster))).toMatch(/^(ReconcileSucceeded|UpdateDone)$/);
+  const btp = await read(cluster);
+  expect(`${reasonIn(btp)}: ${messageIn(btp)}`).toMatch(/^(ReconcileSucceeded|UpdateDone):/);
   const there = wish.credentials_namespace;
   const elsewhere = there === 'creds' ? 'kyma-system' : 'creds';
   const credentials = (where: string) => client.get(Secret, { namespace: where, name: 'sap-btp-service-operator' });

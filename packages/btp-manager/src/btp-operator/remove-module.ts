@@ -1,8 +1,16 @@
-import { isNotFound, NetworkPolicy, Secret, type DeepReadonly, type Kind, type KubeObject } from '@slipway/kube';
+import {
+  ConfigMap,
+  isNotFound,
+  NetworkPolicy,
+  Secret,
+  type DeepReadonly,
+  type Kind,
+  type KubeObject,
+} from '@slipway/kube';
 import { defaultWave } from '@slipway/manifests';
 
 import { names, ownSelector } from '../names.ts';
-import { credentialsNamespace } from '../resources/required-secret.ts';
+import { credentialsNamespace, hasRequiredKeys } from '../resources/required-secret.ts';
 import { credentialNamespaces } from './drift.ts';
 import { readSecret } from './credentials.ts';
 import type { BtpRun } from './run.ts';
@@ -59,12 +67,10 @@ async function kindsToRemove(run: BtpRun, objects: readonly KubeObject[]): Promi
 /** Deletes the objects of one kind and names those that are still there. */
 async function removeKind(run: BtpRun, kind: Kind): Promise<string[]> {
   const { client } = run.context;
-  const { chartNamespace, secretName, configName } = run.settings;
-  const kept = kind.group === '' && { Secret: secretName, ConfigMap: configName }[kind.kind];
   const scope = {
-    ...(kind.scope === 'Namespaced' ? { namespace: chartNamespace } : {}),
+    ...(kind.scope === 'Namespaced' ? { namespace: run.settings.chartNamespace } : {}),
     labelSelector: ownSelector,
-    ...(kept ? { fieldSelector: `metadata.name!=${kept}` } : {}),
+    ...(kind.group === '' ? { fieldSelector: await exceptInputs(run, kind) } : {}),
   };
   const found = await listNames(run, kind, scope);
   if (found.length === 0) return [];
@@ -73,6 +79,19 @@ async function removeKind(run: BtpRun, kind: Kind): Promise<string[]> {
   return (await listNames(run, kind, scope)).map(({ name, finalizers }) =>
     finalizers ? `${kind.kind} ${name} (finalizers: ${finalizers})` : `${kind.kind} ${name}`,
   );
+}
+
+/** Leaves out what the user made. A required Secret is known by its keys too: settings may have named another one a moment ago. */
+async function exceptInputs({ context, settings }: BtpRun, { kind }: Kind): Promise<string> {
+  const inputs = new Set<string>();
+  if (kind === ConfigMap.kind) inputs.add(settings.configName);
+  if (kind === Secret.kind) {
+    inputs.add(settings.secretName);
+    const scope = { namespace: settings.chartNamespace, labelSelector: ownSelector };
+    for await (const secret of context.client.list(Secret, scope))
+      if (hasRequiredKeys(secret)) inputs.add(secret.metadata.name!);
+  }
+  return [...inputs].map((name) => `metadata.name!=${name}`).join(',');
 }
 
 async function listNames(run: BtpRun, kind: Kind, scope: object) {

@@ -22,6 +22,11 @@ export function isVisible(secret: DeepReadonly<Secret>): boolean {
   return label === names.managedByBroker || label === names.managedByUs;
 }
 
+/** Whether a Secret has the keys of a required one. Nothing the manager makes has all of them. */
+export function hasRequiredKeys({ data = {} }: DeepReadonly<Secret>): boolean {
+  return requiredKeys.every((key) => data[key] !== undefined);
+}
+
 /** Step 5: the Secret has to be there, with its label. */
 export function requireSecret(
   secret: DeepReadonly<Secret> | undefined,

@@ -1,7 +1,8 @@
 import { KubeError, type KubeObject, type TransportRequest } from '@slipway/kube';
-import type { Controller } from '@slipway/runtime';
+import type { Controller, LogEntry } from '@slipway/runtime';
 
 import { KillableTransport, type OtherCalls } from '../killable-transport.ts';
+import { logText } from '../log-text.ts';
 import { apartFromWork } from '../outside-work.ts';
 import { watchOwnerReferences } from '../owner-watch.ts';
 import { SeededRandom } from '../seeded-random.ts';
@@ -85,7 +86,7 @@ export async function playStorm(
     const message = error instanceof Error ? error.message : String(error);
     const tail = storm.journal.slice(-shownLines).join('\n  ');
     throw new Error(
-      `${told.name}, storm ${seed}: ${message}\nto play it again: ${options.replay.replace('SEED', String(seed))}\nits last ${shownLines} lines:\n  ${tail}`,
+      `${told.name}, storm ${seed}: ${message}\nto play it again: ${options.replay.replace('SEED', String(seed))}\nits last ${shownLines} lines:\n  ${tail}${logText(storm.logs)}`,
       { cause: error },
     );
   } finally {
@@ -221,6 +222,11 @@ class Storm implements Sky {
     ]).then(() => (done = true));
     await this.#cluster.eventually('the processes end', () => done);
     await stopping;
+  }
+
+  /** What the processes that are up have logged. */
+  get logs(): LogEntry[] {
+    return this.#processes.flatMap((process) => [...(process?.manager.logs ?? [])]);
   }
 
   result(seed: string): StormResult {
