@@ -65,6 +65,11 @@ export interface ClusterOptions {
   readonly access?: 'open' | 'token';
   /** Bearer tokens and who sends them. */
   readonly tokens?: readonly StaticToken[];
+  /**
+   * A file with an AuthenticationConfiguration, as kube-apiserver takes it: people with tokens of the issuers in its `jwt` are known by the claims it names.
+   * It is read again when it changes, and need not be there yet. Default: nobody's tokens are accepted.
+   */
+  readonly authenticationConfig?: string;
   /** Where webhooks given as Services listen. Default: such webhooks cannot be reached. */
   readonly resolveService?: ServiceResolver;
   /** Which controllers run. Default `core`. */
@@ -165,6 +170,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     random,
     authorization: options.authorization ?? 'AlwaysAllow',
     ...keyFiles,
+    ...(options.authenticationConfig === undefined ? {} : { authenticationConfig: options.authenticationConfig }),
     staticTokens: [...(options.tokens ?? []), ...(adminToken === undefined ? [] : [tokenOfAdmin(adminToken)])],
     ...(withoutCredentials ? { withoutCredentials } : {}),
   });

@@ -1,6 +1,7 @@
 import { forbiddenAnswer, unauthorized } from '../http/denials.ts';
 import { badRequest } from '../api-error.ts';
 import { adminUser, type Authenticator, type Authorizer, type Credentials, type UserInfo } from './auth.ts';
+import type { JwtIssuers } from './jwt-issuers.ts';
 import { serviceAccountGroups, type ServiceAccountTokens } from './service-account-tokens.ts';
 import { nodeCrypto } from '../node-crypto.ts';
 
@@ -14,6 +15,8 @@ export interface StaticToken {
 export interface AuthenticatorOptions {
   readonly serviceAccountTokens: ServiceAccountTokens;
   readonly staticTokens?: readonly StaticToken[];
+  /** People with tokens of identity providers. Default: none. */
+  readonly jwtIssuers?: JwtIssuers;
   /**
    * What a request without credentials is: the administrator (the default, for loopback without TLS), `system:anonymous`, or
    * refused with 401.
@@ -50,7 +53,8 @@ export function clusterAuthenticator(options: AuthenticatorOptions): Authenticat
   const byStaticToken = staticTokenLookup(options.staticTokens ?? []);
 
   async function byBearer(token: string): Promise<UserInfo | undefined> {
-    return byStaticToken(token) ?? (await options.serviceAccountTokens.verify(token))?.user;
+    const own = byStaticToken(token) ?? (await options.serviceAccountTokens.verify(token))?.user;
+    return own ?? (await options.jwtIssuers?.verify(token));
   }
 
   function identify(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {

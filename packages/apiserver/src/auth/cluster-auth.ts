@@ -4,6 +4,7 @@ import type { KeyFiles } from '../key-files.ts';
 import type { Random } from '../random.ts';
 import type { Auth, Authorizer } from './auth.ts';
 import { clusterAuthenticator, staticTokenLookup, type StaticToken } from './authenticator.ts';
+import { JwtIssuers } from './jwt-issuers.ts';
 import { RoleBindings, rbacAuthorizer } from './rbac.ts';
 import { reviewHandlers } from './reviews.ts';
 import { roleEscalationCheck } from './role-escalation.ts';
@@ -20,6 +21,8 @@ export interface ClusterAuthOptions {
   /** What a request without credentials is. Default `admin` with `AlwaysAllow`, `anonymous` with `RBAC`. */
   readonly withoutCredentials?: 'admin' | 'anonymous' | 'refuse';
   readonly staticTokens?: readonly StaticToken[];
+  /** A file with an AuthenticationConfiguration: whose tokens are accepted besides. Default: nobody's. */
+  readonly authenticationConfig?: string;
   /** Issuer and default audience of ServiceAccount tokens. */
   readonly issuer?: string;
   /** Keeps the RSA key that signs ServiceAccount tokens, so that they outlive a restart. Default: a new key at every start. */
@@ -49,12 +52,16 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
     ...(options.issuer ? { issuer: options.issuer } : {}),
     ...(options.keyFiles ? keptSigningKey(options.keyFiles) : {}),
   });
+  const { authenticationConfig: file } = options;
+  const jwtIssuers = file === undefined ? undefined : new JwtIssuers({ file, clock });
+  const byStaticToken = staticTokenLookup(options.staticTokens ?? []);
   const shared = { serviceAccountTokens, authorizer, staticTokens: options.staticTokens ?? [] };
   return {
     authorizer,
     serviceAccountTokens,
     authenticator: clusterAuthenticator({
       ...shared,
+      ...(jwtIssuers ? { jwtIssuers } : {}),
       withoutCredentials: options.withoutCredentials ?? (isRbac ? 'anonymous' : 'admin'),
     }),
     escalationCheck: isRbac ? roleEscalationCheck(bindings, authorizer) : admitAll,
@@ -62,7 +69,7 @@ export function clusterAuth(options: ClusterAuthOptions): ClusterAuth {
       authorizer,
       ...(isRbac ? { bindings } : {}),
       serviceAccountTokens,
-      identifyStaticToken: staticTokenLookup(options.staticTokens ?? []),
+      identifyToken: async (token) => byStaticToken(token) ?? (await jwtIssuers?.verify(token)),
       objects,
       clock,
     }),

@@ -12,7 +12,7 @@ export interface ReviewsOptions {
   /** Absent when everything is allowed. */
   readonly bindings?: RoleBindings;
   readonly serviceAccountTokens: ServiceAccountTokens;
-  readonly identifyStaticToken: (token: string) => UserInfo | undefined;
+  readonly identifyToken: (token: string) => Promise<UserInfo | undefined>;
   readonly objects: StoredObjects;
   readonly clock: Clock;
 }
@@ -196,7 +196,7 @@ async function tokenReview(options: ReviewsOptions, request: VirtualRequest): Pr
   // Static tokens know no audience: they are meant for this server.
   const audiences = verified?.audiences ?? [serviceAccountTokens.issuer];
   const isForUs = !spec.audiences?.length || spec.audiences.some((audience) => audiences.includes(audience));
-  const user = verified?.user ?? (isForUs ? options.identifyStaticToken(spec.token) : undefined);
+  const user = verified?.user ?? (isForUs ? await options.identifyToken(spec.token) : undefined);
   const status = user
     ? { authenticated: true, user: userInfo(user), audiences }
     : { user: {}, error: await refusal(options, spec) };

@@ -15,6 +15,7 @@ import { slipwayCommand } from '../slipway-command.ts';
 export interface ClusterFlags {
   /** Default false. */
   readonly rbac?: boolean;
+  readonly 'authentication-config'?: string | undefined;
   readonly port: number | undefined;
   readonly data: string | undefined;
   readonly kubeconfig: string | undefined;
@@ -59,6 +60,7 @@ export async function startEmbedded(
     tls: true,
     access: 'token',
     ...(dataDir === undefined ? {} : { dataDir }),
+    ...authenticationFrom(terminal, flags),
     ...(flags.rbac ? { authorization: 'RBAC', tls: true } : {}),
     controllers: 'workloads',
     clock: terminal.clock,
@@ -103,6 +105,11 @@ export const command = slipwayCommand({
       type: 'boolean',
       summary: 'roles decide who may do what, over HTTPS; default: who gets in may do everything',
     },
+    'authentication-config': {
+      type: 'string',
+      value: 'file',
+      summary: 'whose tokens are accepted: an AuthenticationConfiguration, read again when it changes',
+    },
   },
   examples: [{ line: 'slipway cluster --port 0 --kubeconfig ./kubeconfig' }],
   run: ({ terminal, flags }) => serveCluster(terminal, flags),
@@ -124,6 +131,10 @@ async function serveCluster(terminal: Terminal, flags: ClusterFlags): Promise<vo
   } finally {
     await embedded.stop();
   }
+}
+
+function authenticationFrom(terminal: Terminal, { 'authentication-config': file }: ClusterFlags) {
+  return file === undefined ? {} : { authenticationConfig: resolve(terminal.cwd, file) };
 }
 
 /** Where the user says, in the folder of the cluster, or in the usual place. */
