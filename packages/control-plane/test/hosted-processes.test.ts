@@ -5,55 +5,18 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { days, type KubeObject, Namespace, PersistentVolumeClaim, Pod, Secret, seconds } from '@slipway/kube';
-import { onReference, skipped, type TestCluster, type TestManager, testCluster } from '@slipway/testing';
+import type { TestCluster, TestManager } from '@slipway/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { APIServer } from '../src/api/components.ts';
 import type { HostedSettings } from '../src/api-server/providers/hosted/settings.ts';
-import { componentKinds } from '../src/component/component-type.ts';
 import { Targets } from '../src/target/target.ts';
 import { apiServer, hostedController, key, place, version, whenIs } from './hosted-kit.ts';
-
-const reference = onReference ? await import('@slipway/reference-cluster') : undefined;
-const found = await reference?.ensureReferenceBinaries();
-const problem = !found
-  ? 'it needs the reference cluster (SLIPWAY_CLUSTER=reference)'
-  : found.available
-    ? reference?.processNodeProblem()
-    : found.reason;
-const leftOut = skipped(problem !== undefined, `hosted control planes as processes: ${problem}`);
+import { binaries, hostOfProcesses, images, leftOut, nextVersion } from './process-host.ts';
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'hosted-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const image = (name: string) => `control-plane.example/${name}:v{version}`;
-const images = {
-  apiServer: image('kube-apiserver'),
-  controllerManager: image('kube-controller-manager'),
-  etcd: 'control-plane.example/etcd:1',
-};
-/** Another name for the same programs: what is tried is the change from one image to the next, not what a new release changes. */
-const nextVersion = '1.36.4';
-
-async function hostOfProcesses(): Promise<TestCluster> {
-  if (!found?.available) throw new Error(problem);
-  const program = (name: string, file: string) => ({ files: { [`/usr/local/bin/${name}`]: file } });
-  const named = (template: string, each: ReturnType<typeof program>) =>
-    [version, nextVersion].map((one) => [template.replace('{version}', one), each] as const);
-  return await testCluster({
-    kinds: Object.values(componentKinds),
-    controllers: 'workloads',
-    processNode: {
-      images: Object.fromEntries([
-        ...named(images.apiServer, program('kube-apiserver', found.kubeApiserver)),
-        ...named(images.controllerManager, program('kube-controller-manager', found.kubeControllerManager!)),
-        [images.etcd, program('etcd', found.etcd)],
-      ]),
-      backOff: { baseMs: 300, maxMs: 2_000, resetAfterMs: 600_000 },
-    },
-  });
-}
 
 /** A hosted control plane of real programs, and kubectl on it. */
 class Stage implements AsyncDisposable {
@@ -84,7 +47,7 @@ class Stage implements AsyncDisposable {
     const secret = await this.cluster.client.get(Secret, { namespace: 'default', name: 'demo.apiserver-admin' });
     const file = join(folder, 'kubeconfig');
     await writeFile(file, Buffer.from(secret!.data!['kubeconfig']!, 'base64'), { mode: 0o600 });
-    const kubectl = found?.available ? found.kubectl : '';
+    const kubectl = binaries?.kubectl ?? '';
     const { stdout } = await run(kubectl, ['--kubeconfig', file, '--request-timeout=10s', ...args]);
     return stdout.trim();
   }

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, sleep } from '@slipway/kube';
+
+import { authenticationFile } from './authentication-configuration.ts';
 
 /** How an embedded API server is started. */
 export interface ClusterCommand {
@@ -36,7 +38,8 @@ export class ClusterProcess {
     const output = await open(join(this.folder, 'output.log'), 'a', 0o600);
     try {
       const [program, ...first] = this.#command.command;
-      const args = [...first, 'cluster', '--rbac', '--data', this.folder, '--port', String(port)];
+      const trusted = ['--authentication-config', join(this.folder, authenticationFile)];
+      const args = [...first, 'cluster', '--rbac', '--data', this.folder, '--port', String(port), ...trusted];
       const child = spawn(program, args, { detached: true, stdio: ['ignore', output.fd, output.fd], cwd: this.folder });
       await new Promise<void>((done, fail) => child.once('spawn', done).once('error', fail));
       child.unref();
@@ -46,6 +49,15 @@ export class ClusterProcess {
     } finally {
       await output.close();
     }
+  }
+
+  /** Says whose tokens it accepts from now on. */
+  async trust(configuration: string): Promise<void> {
+    const file = join(this.folder, authenticationFile);
+    if ((await readFile(file, 'utf8').catch(missing)) === configuration) return;
+    // It is read whenever somebody logs in: never half of it.
+    await writeFile(`${file}.new`, configuration, { mode: 0o600 });
+    await rename(`${file}.new`, file);
   }
 
   /** The last lines it wrote, for whoever has to find out why it does not start. */

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { ComponentContext } from '../../component/define-component.ts';
 import type { ConnectTarget } from '../../target/target.ts';
 import { isReachable } from '../is-reachable.ts';
+import { authenticationConfiguration, identityProvidersChanged } from './authentication-configuration.ts';
 import type { ApiServerProvider } from '../provider.ts';
 import { type ClusterCommand, ClusterProcess } from './cluster-process.ts';
 
@@ -25,13 +26,18 @@ export function embeddedProvider(options: EmbeddedOptions): ApiServerProvider {
     new ClusterProcess(join(resolve(options.dataDir), key.namespace ?? '', key.name), options);
   return {
     name: 'embedded',
+    watches: [identityProvidersChanged],
     async ensure(context) {
       const server = processFor(context);
       const kubeconfig = await server.kubeconfig();
       if (await server.isRunning()) {
-        if (kubeconfig && (await isReachable(await options.connect(kubeconfig))))
-          return { ready: true, bootstrapKubeconfig: kubeconfig };
-        return starting('the embedded API server is starting');
+        const target = kubeconfig ? await options.connect(kubeconfig) : undefined;
+        if (!kubeconfig || !target || !(await isReachable(target)))
+          return starting('the embedded API server is starting');
+        const { text, leftOut } = await authenticationConfiguration(target.client);
+        await server.trust(text);
+        for (const each of leftOut) context.events.warning(context.component, 'IdentityProviderIgnored', each);
+        return { ready: true, bootstrapKubeconfig: kubeconfig };
       }
       const said = await server.lastOutput();
       // The same port as before: kubeconfigs that people hold stay right.

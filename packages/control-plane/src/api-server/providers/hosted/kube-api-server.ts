@@ -4,7 +4,7 @@ import { applyOnce } from '../../../apply-once.ts';
 import { podLabels } from './address.ts';
 import { certificateNames, type Credentials, frontProxyUser } from './certificates.ts';
 import { etcdMembers, etcdUrls } from './etcd.ts';
-import { authenticationFile } from './identity-providers.ts';
+import { authenticationFile } from '../authentication-configuration.ts';
 import { insideUrl, metadataIn, object, objectNames, type Place, ports } from './place.ts';
 import { fieldVariable, podTemplate, type Progress, progressOf } from './workload.ts';
 

@@ -1,8 +1,6 @@
 import { seconds } from '@slipway/kube';
 
-import { kindOf } from '../../../component/component-type.ts';
 import type { ComponentContext } from '../../../component/define-component.ts';
-import { statusChanged } from '../../../component/predicates.ts';
 import { type CoreCluster, onboardingCluster } from '../../../core-cluster.ts';
 import type { ConnectTarget } from '../../../target/target.ts';
 import { isReachable } from '../../is-reachable.ts';
@@ -11,6 +9,7 @@ import { ensureAddress } from './address.ts';
 import { ensureCertificates } from './certificates.ts';
 import { ensureControllerManager } from './controller-manager.ts';
 import { ensureEtcd } from './etcd.ts';
+import { identityProvidersChanged } from '../authentication-configuration.ts';
 import { ensureAuthenticationFile, followIdentityProviders } from './identity-providers.ts';
 import { ensureKubeApiServer } from './kube-api-server.ts';
 import { ensureNamespace } from './namespace.ts';
@@ -40,7 +39,7 @@ export function hostedProvider(options: HostedOptions): ApiServerProvider {
   return {
     name: 'hosted',
     // It writes identity providers to the control plane, which we have to tell the API server about.
-    watches: [{ kind: kindOf('Authentication'), predicates: [statusChanged], map: ({ key }) => [key] }],
+    watches: [identityProvidersChanged],
     async ensure(context) {
       return await ensureControlPlane(context, await place(context), options);
     },
