@@ -89,6 +89,15 @@ class RequestCount {
   }
 }
 
+/** Resolves when nothing was asked for a while. */
+async function rests(requests: readonly RequestCount[]): Promise<void> {
+  const total = (): number => requests.reduce((sum, { reads, writes }) => sum + reads + writes, 0);
+  for (let before = -1; before !== total();) {
+    before = total();
+    await wait(4_000);
+  }
+}
+
 async function allReady(client: Client, wanted: number): Promise<Map<string, number>> {
   const started = performance.now();
   const ready = new Map<string, number>();
@@ -125,8 +134,13 @@ async function onOneControlPlane(): Promise<Table> {
   const kubeconfig = join(folder, 'onboarding.kubeconfig');
   await onboarding.writeKubeconfig(kubeconfig);
   const program = await bundleInto(folder, join(import.meta.dirname, 'operator-process.ts'), 'operator');
-  await using operator = new Subject(process.execPath, [program, '--kubeconfig', kubeconfig]);
-  await operator.said('ready');
+  const startOperator = async (): Promise<Subject> => {
+    const started = new Subject(process.execPath, [program, '--kubeconfig', kubeconfig]);
+    await started.said('ready');
+    return started;
+  };
+  let operator = await startOperator();
+  await using _last = { [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose]() };
   const idleMb = memoryOf(operator.pid).residentMb;
 
   const requests = [new RequestCount(), new RequestCount()] as const;
@@ -141,17 +155,25 @@ async function onOneControlPlane(): Promise<Table> {
   const [here, there] = requests.map((each) => each.take());
   const memory = memoryOf(operator.pid);
 
-  // Nothing changes: what is still looked at is namespaces of users.
   await wait(5_000);
   requests.forEach((each) => each.take());
   await wait(10_000);
   const [quietHere, quietThere] = requests.map((each) => each.take());
+
+  // Another operator in its place looks at everything again, as a resync does.
+  await operator[Symbol.asyncDispose]();
+  requests.forEach((each) => each.take());
+  operator = await startOperator();
+  await rests(requests);
+  const resyncCpu = cpuMs(operator.pid);
+  const [againHere, againThere] = requests.map((each) => each.take());
 
   cpuBefore = cpuMs(operator.pid);
   const goneSeconds = await allGone(client, count);
   const goneCpu = cpuMs(operator.pid) - cpuBefore;
   const perPlane = (requested: { reads: number; writes: number } | undefined) =>
     `${((requested?.writes ?? 0) / count).toFixed(1)} writes, ${((requested?.reads ?? 0) / count).toFixed(1)} reads`;
+  const perRead = (requested: { reads: number } | undefined) => ((requested?.reads ?? 0) / count).toFixed(1);
   const bound = pollSeconds * stages;
   return {
     title: `${count} ManagedControlPlanes on one control plane (provider existing)`,
@@ -173,6 +195,15 @@ async function onOneControlPlane(): Promise<Table> {
         '–',
         '–',
       ],
+      ['reads in the same time', String((quietHere?.reads ?? 0) + (quietThere?.reads ?? 0)), '–', '–'],
+      [
+        'all looked at again (a new operator): writes',
+        String((againHere?.writes ?? 0) + (againThere?.writes ?? 0)),
+        '–',
+        '–',
+      ],
+      ['the same: reads on both clusters, each', `${perRead(againHere)}, ${perRead(againThere)}`, '–', '–'],
+      ['the same: CPU of the operator with its start, each', figure(resyncCpu / count, 'ms'), '–', '–'],
       ['all deleted', figure(goneSeconds, 's'), `up to ${bound} s`, ratio(goneSeconds, bound)],
       ['CPU of the operator, each, to gone', figure(goneCpu / count, 'ms'), '–', '–'],
     ],
