@@ -29,28 +29,40 @@ export function accountOf({ spec }: DeepReadonly<Operand>, settings: AccountSett
 
 /** Throws a {@link ManifestError} that names the field when the Operand's account, or what it refers to, is not as asked for. */
 export function checkAccount(operand: DeepReadonly<Operand>, settings: AccountSettings): void {
-  const { serviceAccountName, serviceAccountNamespace, steadyStateFrom = [] } = operand.spec;
-  const account = accountOf(operand, settings);
+  const problems = [...accountProblems(operand, settings), ...referenceProblems(operand, settings)];
+  if (problems.length > 0) throw new ManifestError(problems);
+}
+
+/** What is wrong with the account of an Operand itself: nothing may be done for it then, not even be taken off the cluster. */
+export function accountProblems(operand: DeepReadonly<Operand>, settings: AccountSettings): ManifestProblem[] {
+  const { serviceAccountName, serviceAccountNamespace } = operand.spec;
   const problems: ManifestProblem[] = [];
   if (serviceAccountName !== undefined && serviceAccountNamespace === undefined)
     problems.push({ source: 'spec.serviceAccountNamespace', message: 'is required with serviceAccountName' });
   if (serviceAccountName === undefined && serviceAccountNamespace !== undefined)
     problems.push({ source: 'spec.serviceAccountName', message: 'is required with serviceAccountNamespace' });
-  if (!account && settings.requireAccount)
+  if (!accountOf(operand, settings) && settings.requireAccount)
     problems.push({
       source: 'spec.serviceAccountName',
       message: 'is required by this operator: name an account that may do what the manifest asks for',
     });
-  if (settings.noCrossNamespaceRefs)
-    for (const [index, source] of steadyStateFrom.entries())
-      if (source.namespace !== account?.namespace)
-        problems.push({
-          source: `spec.steadyStateFrom[${index}].namespace`,
-          message: account
-            ? `must be ${account.namespace}, the namespace of the account: this operator follows no references into other namespaces`
-            : 'is refused without serviceAccountName: this operator follows no references into other namespaces',
-        });
-  if (problems.length > 0) throw new ManifestError(problems);
+  return problems;
+}
+
+function referenceProblems(operand: DeepReadonly<Operand>, settings: AccountSettings): ManifestProblem[] {
+  if (!settings.noCrossNamespaceRefs) return [];
+  const account = accountOf(operand, settings);
+  const problems: ManifestProblem[] = [];
+  const { steadyStateFrom = [] } = operand.spec;
+  for (const [index, source] of steadyStateFrom.entries())
+    if (source.namespace !== account?.namespace)
+      problems.push({
+        source: `spec.steadyStateFrom[${index}].namespace`,
+        message: account
+          ? `must be ${account.namespace}, the namespace of the account: this operator follows no references into other namespaces`
+          : 'is refused without serviceAccountName: this operator follows no references into other namespaces',
+      });
+  return problems;
 }
 
 /** The client for everything that is done for an Operand, as distinct from what the operator does for itself. */

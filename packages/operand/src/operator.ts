@@ -48,10 +48,15 @@ const ownKinds: readonly PolicyRule[] = [
   },
 ];
 
+/** For Operands with an account. */
+const actingAsAccounts: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+];
+
 /** What is needed where every Operand has an account: the accounts hold the rights on what is in the manifests. */
 const impersonating: readonly PolicyRule[] = [
   ...ownKinds,
-  { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+  ...actingAsAccounts,
   // What may stand in the way of an Operand, see operand/obstacles.ts.
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get', 'list', 'watch'] },
   {
@@ -91,6 +96,7 @@ export const operandOperator: OperatorDescription = {
     // Manifests hold anything, so the operator must be able to manage anything; `bind` and `escalate` are for manifests with roles.
     { apiGroups: ['*'], resources: ['*'], verbs: everything },
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'clusterroles'], verbs: ['bind', 'escalate'] },
+    ...actingAsAccounts,
   ],
   permissionVariants: [
     {

@@ -1,8 +1,15 @@
-import { ConfigMap, isConditionTrue, ServiceAccount, type KubeObject, type Transport } from '@slipway/kube';
+import {
+  ConfigMap,
+  findCondition,
+  isConditionTrue,
+  ServiceAccount,
+  type KubeObject,
+  type Transport,
+} from '@slipway/kube';
 import { describe, expect, test } from 'vitest';
 import { onReference, skipped, type TestCluster } from '@slipway/testing';
 
-import { Operand } from '../src/api.ts';
+import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
 import { operandOperator } from '../src/operator.ts';
 import {
   changeTo,
@@ -185,6 +192,79 @@ describe('the settings of the operator', () => {
     expect(await cluster.client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeUndefined();
   });
 
+  test('--require-service-account: an Operand that lost its account is not deleted with the rights of the operator', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await cluster.run(withFlags({ 'require-service-account': 'true' }));
+    await client.create(operand('shop', [inTenant('a')], tenant));
+    await readyOperand(cluster, 'shop');
+    const accountOf = (account: string | null, namespace: string | null) =>
+      client.patch(
+        Operand,
+        { name: 'shop' },
+        { type: 'merge', body: { spec: { serviceAccountName: account, serviceAccountNamespace: namespace } } },
+      );
+    await accountOf(null, null);
+    await operandWithReason(cluster, 'shop', 'InvalidManifest');
+    await client.delete(Operand, { name: 'shop' });
+    const refused = await operandWithReason(cluster, 'shop', 'DeleteFailed');
+    expect(installMessage(refused)).toContain('spec.serviceAccountName: is required by this operator');
+    expect(await client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeDefined();
+    await accountOf(tenant.serviceAccountName, tenant.serviceAccountNamespace);
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+    expect(await client.get(ConfigMap, { namespace: 'tenant', name: 'a' })).toBeUndefined();
+  });
+
+  test('--require-service-account: an Operand that never had an account can be deleted', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await cluster.run(withFlags({ 'require-service-account': 'true' }));
+    await client.create(operand('shop', [inTenant('a')]));
+    await operandWithReason(cluster, 'shop', 'InvalidManifest');
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+  });
+
+  test('--require-service-account: sets made by hand, which have no account, own nothing and say why', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await cluster.run(withFlags({ 'require-service-account': 'true' }));
+    await client.create(inTenant('victim'));
+    const { apiVersion } = Operand;
+    const live = (namespace: string) => [
+      { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespace, name: 'victim' },
+    ];
+    await client.create({
+      apiVersion,
+      kind: 'ActiveOperand',
+      metadata: { namespace: 'tenant', name: 'by-hand' },
+      spec: { live: live('tenant') },
+    } as KubeObject);
+    await client.create({
+      apiVersion,
+      kind: 'ClusterActiveOperand',
+      metadata: { name: 'also-by-hand' },
+      spec: {
+        live: [
+          { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', namespace: '', name: 'tenant' },
+          ...live('tenant'),
+        ],
+      },
+    } as KubeObject);
+    const unready = async (found: ActiveOperand | ClusterActiveOperand | undefined) => {
+      const ready = findCondition(found, 'Ready');
+      return ready?.status === 'False' && ready.message?.includes('has no ServiceAccount') ? ready : undefined;
+    };
+    await cluster.eventually('the set says why', async () =>
+      unready(await client.get(ActiveOperand, { namespace: 'tenant', name: 'by-hand' })),
+    );
+    await cluster.eventually('the cluster-wide one, too', async () =>
+      unready(await client.get(ClusterActiveOperand, { name: 'also-by-hand' })),
+    );
+    const victim = await client.get(ConfigMap, { namespace: 'tenant', name: 'victim' });
+    expect(victim?.metadata.ownerReferences).toBeUndefined();
+  });
+
   test('--no-cross-namespace-refs refuses sources outside the namespace of the account', async () => {
     await using cluster = await tenantCluster();
     await cluster.run(withFlags({ 'no-cross-namespace-refs': 'true' }));
@@ -205,65 +285,71 @@ describe('the settings of the operator', () => {
   });
 });
 
-test.skipIf(
-  skipped(onReference, 'the operator under its small role on the real API server: a user of its own is needed'),
-)('under the small role alone the operator installs, heals, prunes and deletes for the account', async () => {
-  await using cluster = await tenantCluster();
-  const { client } = cluster;
-  const variant = operandOperator.permissionVariants!.find(({ name }) => name === 'impersonate')!;
-  // Leases and events every manager needs.
-  const manager = [
-    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
-  ];
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  await client.create({
-    apiVersion,
-    kind: 'ClusterRole',
-    metadata: { name: 'small' },
-    rules: [...(await variant.permissions('')), ...manager],
-  });
-  await client.create({
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'small' },
-    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'small' }],
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'small' },
-  });
-  const user = { name: 'small', groups: ['system:authenticated'] };
-  const transport: Transport = cluster.embedded!.transportFor({ user });
-  const { manager: running } = await cluster.run(
-    operandOperator.controllers({ flags: { 'require-service-account': 'true' }, env: {} }),
-    { cluster: { transport } },
-  );
-  await client.create(inTenant('source', { all: JSON.stringify(inTenant('fed', { v: '1' })) }));
-  const source = { kind: 'ConfigMap', namespace: 'tenant', name: 'source' };
-  const many = Array.from({ length: 30 }, (_, index) => inTenant(`m${index}`, { v: '1' }));
-  await client.create(operand('shop', many, { ...tenant, steadyStateFrom: [source] }));
-  await readyOperand(cluster, 'shop');
-  const key = (name: string) => ({ namespace: 'tenant', name });
-  // No watch tells of members and sources; they are looked at every minute.
-  await client.delete(ConfigMap, key('m0'));
-  await cluster.eventually('a deleted member is back', () => client.get(ConfigMap, key('m0')), { withinMs: 70_000 });
-  await client.patch(ConfigMap, key('source'), {
-    type: 'merge',
-    body: { data: { all: JSON.stringify(inTenant('fed', { v: '2' })) } },
-  });
-  await cluster.eventually(
-    'a changed source is followed',
-    async () => (await client.get(ConfigMap, key('fed')))?.data?.['v'] === '2',
-    { withinMs: 70_000 },
-  );
-  await changeTo(cluster, 'shop', many.slice(1));
-  await cluster.eventually('a member is pruned', async () => !(await client.get(ConfigMap, key('m0'))));
-  await readyOperand(cluster, 'shop');
-  expect(
-    running
-      .cluster()
-      .cache.status()
-      .filter(({ problem }) => problem !== undefined),
-  ).toEqual([]);
-  await client.delete(Operand, { name: 'shop' });
-  await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
-  expect(await client.get(ConfigMap, key('m1'))).toBeUndefined();
-});
+const smallRole = operandOperator.permissionVariants!.find(({ name }) => name === 'impersonate')!;
+
+test
+  .skipIf(skipped(onReference, 'the operator under its own roles on the real API server: a user of its own is needed'))
+  .each([
+    ['small', { 'require-service-account': 'true' }, () => smallRole.permissions('')],
+    ['usual', {}, () => operandOperator.permissions],
+  ] as const)(
+  'under the %s role alone the operator installs, heals, prunes and deletes for the account',
+  async (_role, flags, rules) => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    // Leases and events every manager needs.
+    const manager = [
+      { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
+    ];
+    const apiVersion = 'rbac.authorization.k8s.io/v1';
+    await client.create({
+      apiVersion,
+      kind: 'ClusterRole',
+      metadata: { name: 'small' },
+      rules: [...(await rules()), ...manager],
+    });
+    await client.create({
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'small' },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'small' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'small' },
+    });
+    const user = { name: 'small', groups: ['system:authenticated'] };
+    const transport: Transport = cluster.embedded!.transportFor({ user });
+    const { manager: running } = await cluster.run(operandOperator.controllers({ flags, env: {} }), {
+      cluster: { transport },
+    });
+    await client.create(inTenant('source', { all: JSON.stringify(inTenant('fed', { v: '1' })) }));
+    const source = { kind: 'ConfigMap', namespace: 'tenant', name: 'source' };
+    const many = Array.from({ length: 30 }, (_, index) => inTenant(`m${index}`, { v: '1' }));
+    await client.create(operand('shop', many, { ...tenant, steadyStateFrom: [source] }));
+    await readyOperand(cluster, 'shop');
+    const key = (name: string) => ({ namespace: 'tenant', name });
+    // No watch tells of members and sources; they are looked at every minute.
+    await client.delete(ConfigMap, key('m0'));
+    await cluster.eventually('a deleted member is back', () => client.get(ConfigMap, key('m0')), { withinMs: 70_000 });
+    await client.patch(ConfigMap, key('source'), {
+      type: 'merge',
+      body: { data: { all: JSON.stringify(inTenant('fed', { v: '2' })) } },
+    });
+    await cluster.eventually(
+      'a changed source is followed',
+      async () => (await client.get(ConfigMap, key('fed')))?.data?.['v'] === '2',
+      { withinMs: 70_000 },
+    );
+    await changeTo(cluster, 'shop', many.slice(1));
+    await cluster.eventually('a member is pruned', async () => !(await client.get(ConfigMap, key('m0'))));
+    await readyOperand(cluster, 'shop');
+    expect(
+      running
+        .cluster()
+        .cache.status()
+        .filter(({ problem }) => problem !== undefined),
+    ).toEqual([]);
+    await client.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+    expect(await client.get(ConfigMap, key('m1'))).toBeUndefined();
+  },
+);

@@ -6,7 +6,7 @@ import { names } from '../names.ts';
 import { conditionOfSet } from '../reasons.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
 import { isGoing } from './cluster-active-operand.ts';
-import type { MemberView } from './member-client.ts';
+import { noAccount, type MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type OwnershipProblems, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -21,6 +21,7 @@ export async function reconcileActiveOperand(
 ): Promise<Requeue | undefined> {
   const set = await context.cache.get(ActiveOperand, key);
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
+  if (!client) return await sayOwned(context, set, [`${key.name} ${noAccount}`]);
   const mirrorOf = set.metadata.labels?.[names.mirrorOfLabel];
   if (mirrorOf === undefined) return await sayOwned(context, set, await ownByHand(context, set, known));
 

@@ -15,7 +15,7 @@ import type { LiveRef } from '../live-refs.ts';
 import { names } from '../names.ts';
 import { conditionOfSet } from '../reasons.ts';
 import { memberReferenceTo, operandOf } from '../set-references.ts';
-import type { MemberView } from './member-client.ts';
+import { noAccount, type MemberView } from './member-client.ts';
 import { ownMembers, unownedMembers, type SetMembers } from './ownership.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -43,16 +43,18 @@ export async function reconcileClusterActiveOperand(
 
   // 2. The owner on every cluster-scoped member.
   const clusterLive = live.filter((ref) => ref.namespace === '');
-  const members: SetMembers = {
+  const members: SetMembers | undefined = client && {
     client,
     live: clusterLive,
     owner: memberReferenceTo(asObject(set)),
     known,
     signal: context.signal,
   };
-  const problems = operandOf(set)
-    ? await unownedMembers(members, !isBlind && !isConditionTrue(set, 'Ready'))
-    : await ownMembers(members, () => isGoing(context, set));
+  const problems = !members
+    ? [`${key.name} ${noAccount}`]
+    : operandOf(set)
+      ? await unownedMembers(members, !isBlind && !isConditionTrue(set, 'Ready'))
+      : await ownMembers(members, () => isGoing(context, set));
 
   // 3. Say so.
   const delegatesReady = waiting.length === 0;
@@ -80,7 +82,7 @@ export async function reconcileClusterActiveOperand(
           ),
       delegatesReady && owned
         ? conditionOfSet('Ready', true, 'Owned', `all ${live.length} members exist and are owned`)
-        : conditionOfSet('Ready', false, 'Error', delegatesReady ? problems[0]! : waiting[0]!),
+        : conditionOfSet('Ready', false, 'Error', delegatesReady || !client ? problems[0]! : waiting[0]!),
     ],
   });
   return delegatesReady && owned ? undefined : requeueAfter(retryAfterMs(set, context.clock.now()));

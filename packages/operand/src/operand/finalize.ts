@@ -10,6 +10,7 @@ import {
 import {
   AppliedMemo,
   failureText,
+  ManifestError,
   pruneMembers,
   refusalText,
   releaseMembers,
@@ -17,10 +18,11 @@ import {
 } from '@slipway/manifests';
 import { requeueAfter, type ReconcileContext, type Requeue } from '@slipway/runtime';
 
-import { accountOf, clientFor, type AccountSettings } from '../account.ts';
+import { accountOf, accountProblems, clientFor, type AccountSettings } from '../account.ts';
 import { ClusterActiveOperand, Operand } from '../api.ts';
 import { toObjectRef } from '../live-refs.ts';
 import { fieldManagerOf, operandMembership } from '../names.ts';
+import { carryOverOf } from './carry-over.ts';
 import { withoutMutual } from './contained-operands.ts';
 import { dropKeptSecrets } from './kept-manifest.ts';
 import { letGoingSetsGo } from './let-go.ts';
@@ -74,6 +76,12 @@ async function takeOff(run: OperandRun, obstacles: Obstacles): Promise<Requeue |
   const { operand, context } = run;
   const after = (left: 'wait' | 'held') => requeueAfter(left === 'wait' ? waitMs : obstacles.retryMs(context.clock));
   const sets = await ownSets(run);
+  const problems = accountProblems(operand, run.accounts);
+  // Where nothing was ever done for it, nothing has to be undone with anybody's rights.
+  if (problems.length > 0 && (sets.length > 0 || carryOverOf(run).length > 0)) {
+    await writeStatus(run, { conditions: [deleteFailed(new ManifestError(problems).summary())] });
+    return after('held');
+  }
   await letGoingSetsGo(run, sets);
 
   // 1. Delete all sets of this Operand.
