@@ -11,6 +11,8 @@ export interface Costly {
   readonly name: string;
   /** The largest `n` worth trying; it makes a body of one to three megabytes. */
   readonly largest: number;
+  /** The largest for the real server, where that one cannot bear as much as ours. Default: `largest`. */
+  readonly largestOnReal?: number;
   /** Sent before, in this order. */
   readonly before?: (n: number) => readonly CostlyRequest[];
   readonly request: (n: number) => CostlyRequest;
@@ -26,6 +28,7 @@ const apply = 'application/apply-patch+yaml';
 const maps = '/api/v1/namespaces/default/configmaps';
 const pods = '/api/v1/namespaces/default/pods';
 const things = '/apis/attacks.example/v1/namespaces/default/things';
+const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 
 const post = (path: string, body: unknown, type = json): CostlyRequest => ({
   method: 'POST',
@@ -59,6 +62,20 @@ const thing = (name: string, spec: object) => ({
   kind: 'Thing',
   metadata: { name },
   spec,
+});
+/** Webhooks that are not for what is sent: nobody has to be called. */
+const webhooks = (n: number) => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name: 'many' },
+  webhooks: range(n, (index) => ({
+    name: `w${index}.attacks.example`,
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { never: `l${index}` } },
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  })),
 });
 const applied = (name: string, manager: string) => `${things}/${name}?fieldManager=${manager}`;
 
@@ -185,6 +202,8 @@ export const costlyRequests: readonly Costly[] = [
   {
     name: 'unknown fields below a long name',
     largest: 100_000,
+    // It warns of each field by its whole path: half a megabyte of memory a field.
+    largestOnReal: 2_000,
     request: (n) => post(`${things}?dryRun=All`, thing('u', { map: { [long]: fields(n, () => 1) } })),
   },
   {
@@ -459,6 +478,17 @@ export const costlyRequests: readonly Costly[] = [
         metadata: { name: 'r' },
         rules: range(n, (index) => ({ apiGroups: ['g'], resources: [`r${index}`], verbs: ['get'] })),
       }),
+  },
+  {
+    name: 'many webhooks',
+    largest: 8_000,
+    request: (n) => post(`${configurations}?dryRun=All`, webhooks(n)),
+  },
+  {
+    name: 'an object that many webhooks may be asked about',
+    largest: 3_000,
+    before: (n) => [post(configurations, webhooks(n))],
+    request: () => post(`${maps}?dryRun=All`, map('w', { data: fields(1_000) }, { labels: { app: 'a' } })),
   },
   {
     name: 'a CRD with many fields',
