@@ -144,8 +144,10 @@ function validate(object: ApiObject): FieldError[] {
   }
   const target = asObject(spec['scaleTargetRef']) ?? {};
   for (const key of ['kind', 'name']) if (!asText(target[key])) errors.push(required(`spec.scaleTargetRef.${key}`));
-  if (!asText(target['apiVersion'])) {
-    errors.push(invalidValue('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group'));
+  // Nothing of the core group but `v1` can be scaled.
+  const apiVersion = asText(target['apiVersion']);
+  if (!apiVersion.includes('/') && apiVersion !== 'v1') {
+    errors.push(invalidValue('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group'));
   }
   return errors;
 }

@@ -4,7 +4,8 @@ import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { forbiddenField, immutableText, invalidValue, notSupported, required } from './field-errors.ts';
+import { givenName, ipAddress, portNumberAt } from './field-checks.ts';
+import { duplicate, forbiddenField, immutableText, invalidValue, notSupported, required } from './field-errors.ts';
 import {
   asList,
   asObject,
@@ -250,6 +251,12 @@ function validateVolume(object: ApiObject): FieldError[] {
   for (const extra of sources.slice(1)) {
     errors.push(forbiddenField(`spec.${extra}`, 'may not specify more than 1 volume type'));
   }
+  const storage = asText(capacity['storage']);
+  if (storage && compareQuantities(storage, '0') <= 0) {
+    errors.push(invalidValue('spec.capacity[storage]', storage, 'must be greater than zero'));
+  }
+  const hostPath = asObject(spec['hostPath']);
+  if (hostPath && !asText(hostPath['path'])) errors.push(required('spec.hostPath.path'));
   const policy = asText(spec['persistentVolumeReclaimPolicy']);
   if (!['Delete', 'Recycle', 'Retain'].includes(policy)) {
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, ['Delete', 'Recycle', 'Retain']));
@@ -311,7 +318,26 @@ export const volumeStrategy: Strategy = withStatus({
   },
 });
 
+const limitTypes: readonly string[] = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+function validateLimitRange(object: ApiObject): FieldError[] {
+  const seen = new Set<string>();
+  return asObjects(dig(object, 'spec', 'limits')).flatMap((limit, index) => {
+    const at = `spec.limits[${index}].type`;
+    const type = asText(limit['type']);
+    const errors = givenName(type, at, qualifiedName);
+    if (errors.length === 0 && !type.includes('/') && !limitTypes.includes(type)) {
+      errors.push(invalidValue(at, type, 'must be a standard limit type or fully qualified'));
+    }
+    if (seen.has(type)) errors.push(duplicate(at, type));
+    seen.add(type);
+    return errors;
+  });
+}
+
 export const limitRangeStrategy: Strategy = strategyWith({
+  validate: validateLimitRange,
+  validateUpdate: validateLimitRange,
   createOnUpdate: true,
   // The one kind that names itself.
   prepareForCreate: (object, { random }) => void (object.metadata.name ||= random.uuid()),
@@ -345,9 +371,12 @@ function quotaText(object: ApiObject, limits: boolean): string {
 export const resourceQuotaStrategy: Strategy = withStatus({
   deleteReturnsObject: true,
   validate: (object) =>
-    Object.keys(asObject(dig(object, 'spec', 'hard')) ?? {}).flatMap((name) =>
-      qualifiedName(name).map((text) => invalidValue(`spec.hard[${name}]`, name, text)),
-    ),
+    Object.entries(asObject(dig(object, 'spec', 'hard')) ?? {}).flatMap(([name, quantity]) => [
+      ...givenName(name, `spec.hard[${name}]`, qualifiedName),
+      ...(compareQuantities(asText(quantity), '0') < 0
+        ? [invalidValue(`spec.hard[${name}]`, quantity, 'must be greater than or equal to 0')]
+        : []),
+    ]),
   cells: (object, now) => [
     object.metadata.name ?? '',
     quotaText(object, false),
@@ -367,7 +396,29 @@ function endpointsText(object: ApiObject): string {
   return all.length > 3 ? `${all.slice(0, 3).join(',')} + ${all.length - 3} more...` : all.join(',');
 }
 
+function validateEndpoints(object: ApiObject): FieldError[] {
+  return asObjects(object['subsets']).flatMap((subset, index) => {
+    const at = `subsets[${index}]`;
+    const lists = ['addresses', 'notReadyAddresses'] as const;
+    const ports = asObjects(subset['ports']);
+    return [
+      ...(lists.every((list) => asList(subset[list]).length === 0)
+        ? [required(at, 'must specify `addresses` or `notReadyAddresses`')]
+        : []),
+      ...lists.flatMap((list) =>
+        asObjects(subset[list]).flatMap((address, place) => ipAddress(address['ip'], `${at}.${list}[${place}].ip`)),
+      ),
+      ...ports.flatMap((port, place) => [
+        ...(ports.length > 1 && !asText(port['name']) ? [required(`${at}.ports[${place}].name`)] : []),
+        ...portNumberAt(port['port'], `${at}.ports[${place}].port`),
+      ]),
+    ];
+  });
+}
+
 export const endpointsStrategy: Strategy = strategyWith({
+  validate: validateEndpoints,
+  validateUpdate: validateEndpoints,
   createOnUpdate: true,
   applyDefaults(object) {
     for (const subset of asObjects(object['subsets'])) {

@@ -59,8 +59,9 @@ function validateGroupedEvent(object: ApiObject): FieldError[] {
   const namespace = object.metadata.namespace ?? '';
   const given = asText(regarding['namespace']);
   const errors: FieldError[] = [];
-  const matches = given ? given === namespace : namespace === 'default' || namespace === 'kube-system';
-  if (!matches) errors.push(invalidValue('involvedObject.namespace', given, 'does not match event.namespace'));
+  // Of another namespace it may speak, of none only from where cluster-scoped objects report to.
+  if (!given && namespace !== 'default' && namespace !== 'kube-system')
+    errors.push(invalidValue('involvedObject.namespace', given, 'does not match event.namespace'));
   if (object['eventTime'] == null) errors.push(required('eventTime'));
   const type = asText(object['type']);
   const badType = type !== 'Normal' && type !== 'Warning';
@@ -75,8 +76,11 @@ function validateGroupedEvent(object: ApiObject): FieldError[] {
   else if (asText(object['reportingInstance']).length > 128) {
     errors.push(invalidValue('reportingInstance', '', 'can have at most 128 characters'));
   }
-  if (!asText(object['action'])) errors.push(required('action'));
-  if (!asText(object['reason'])) errors.push(required('reason'));
+  for (const key of ['action', 'reason']) {
+    const text = asText(object[key]);
+    if (!text) errors.push(required(key));
+    else if (text.length > 128) errors.push(invalidValue(key, '', 'can have at most 128 characters'));
+  }
   if (badType) errors.push(unknownType(type));
   if (asText(object['note']).length > 1024)
     errors.push(invalidValue('message', '', 'can have at most 1024 characters'));

@@ -1,6 +1,9 @@
+import type { FieldError } from '../api-error.ts';
 import type { ApiObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
+import { requiredName, requiredWord } from './field-checks.ts';
+import { required } from './field-errors.ts';
 import { asNumber, asObject, asObjects, asText, dig, ensureObject } from './json-access.ts';
 import { withStatus } from './with-status.ts';
 
@@ -13,7 +16,15 @@ const keptMetadata = {
     void (object.metadata.uid = previous.metadata.uid),
 };
 
+function validateFlowSchema(object: ApiObject): FieldError[] {
+  const field = 'spec.priorityLevelConfiguration.name';
+  const level = asText(dig(object, 'spec', 'priorityLevelConfiguration', 'name'));
+  return level ? requiredName(level, field) : [required(field, 'must reference a priority level')];
+}
+
 export const flowSchemaStrategy: Strategy = withStatus({
+  validate: validateFlowSchema,
+  validateUpdate: validateFlowSchema,
   ...keptMetadata,
   hasGeneration: true,
   applyDefaults(object) {
@@ -33,7 +44,19 @@ export const flowSchemaStrategy: Strategy = withStatus({
   },
 });
 
+function validatePriorityLevel(object: ApiObject): FieldError[] {
+  const spec = asObject(object['spec']) ?? {};
+  const errors = requiredWord(spec['type'], 'spec.type', ['Exempt', 'Limited']);
+  if (spec['type'] !== 'Limited') return errors;
+  const limited = asObject(spec['limited']);
+  if (!limited) return [...errors, required('spec.limited', 'must not be empty when type is Limited')];
+  const response = dig(limited, 'limitResponse', 'type');
+  return [...errors, ...requiredWord(response, 'spec.limited.limitResponse.type', ['Queue', 'Reject'])];
+}
+
 export const priorityLevelStrategy: Strategy = withStatus({
+  validate: validatePriorityLevel,
+  validateUpdate: validatePriorityLevel,
   ...keptMetadata,
   hasGeneration: true,
   cells: (object, now) => {

@@ -1,9 +1,12 @@
+import type { FieldError } from '../api-error.ts';
 import type { ApiObject, Json } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { forbiddenField } from './field-errors.ts';
-import { asList, asObject, asObjects, asText, dig } from './json-access.ts';
+import { cidr, driverName, givenName, requiredName, requiredTexts } from './field-checks.ts';
+import { forbiddenField, invalidValue, required } from './field-errors.ts';
+import { asList, asNumber, asObject, asObjects, asText, dig } from './json-access.ts';
+import { dnsSubdomain } from './names.ts';
 import { withStatus } from './with-status.ts';
 
 const name = (object: ApiObject): string => object.metadata.name ?? '';
@@ -40,7 +43,13 @@ export const podCertificateStrategy: Strategy = withStatus({
   },
 });
 
+function validateAddress(object: ApiObject): FieldError[] {
+  const parent = asObject(dig(object, 'spec', 'parentRef'));
+  return parent ? requiredTexts(parent, 'spec.parentRef', ['resource', 'name']) : [required('spec.parentRef')];
+}
+
 export const addressStrategy: Strategy = strategyWith({
+  validate: validateAddress,
   cells: (object) => {
     const parent = asObject(dig(object, 'spec', 'parentRef')) ?? {};
     const parts = ['resource', 'namespace', 'name'].map((key) => asText(parent[key]));
@@ -50,7 +59,20 @@ export const addressStrategy: Strategy = strategyWith({
   },
 });
 
+function validateServiceCidr(object: ApiObject): FieldError[] {
+  const ranges = asList(dig(object, 'spec', 'cidrs'));
+  if (ranges.length === 0) return [required('spec.cidrs', 'at least one CIDR required')];
+  const errors = ranges.flatMap((range, index) => cidr(range, `spec.cidrs[${index}]`));
+  const families = ranges.map((range) => (asText(range).includes(':') ? 6 : 4));
+  if (errors.length === 0 && new Set(families).size < families.length) {
+    const text = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
+    errors.push(invalidValue('spec.cidrs', ranges, text));
+  }
+  return errors;
+}
+
 export const serviceCidrStrategy: Strategy = withStatus({
+  validate: validateServiceCidr,
   statusKeepsMetadata: true,
   cells: (object, now) => [
     name(object),
@@ -83,7 +105,31 @@ export const resourceClaimStrategy: Strategy = withStatus({
   cells: (object, now) => [name(object), claimState(object), age(object, now)],
 });
 
+/** Which nodes a slice is for. */
+const nodeChoices = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'] as const;
+
+function validateSlice(object: ApiObject): FieldError[] {
+  const spec = asObject(object['spec']) ?? {};
+  const pool = asObject(spec['pool']) ?? {};
+  const count = asNumber(pool['resourceSliceCount']) ?? 0;
+  const generation = asNumber(pool['generation']) ?? 0;
+  const chosen = nodeChoices.filter((key) => spec[key] != null && spec[key] !== false && spec[key] !== '');
+  return [
+    ...driverName(spec['driver'], 'spec.driver'),
+    ...requiredName(pool['name'], 'spec.pool.name', (pooled) => pooled.split('/').flatMap(dnsSubdomain)),
+    ...(count > 0 ? [] : [invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
+    ...(generation < 0
+      ? [invalidValue('spec.pool.generation', generation, 'must be greater than or equal to zero')]
+      : []),
+    ...(asText(spec['nodeName']) ? givenName(spec['nodeName'], 'spec.nodeName') : []),
+    ...(chosen.length === 1
+      ? []
+      : [required('spec', `exactly one of ${nodeChoices.map((key) => `\`${key}\``).join(', ')} is required`)]),
+  ];
+}
+
 export const resourceSliceStrategy: Strategy = strategyWith({
+  validate: validateSlice,
   deleteReturnsObject: true,
   selectableFields: {
     'spec.nodeName': (object) => text(object, 'spec', 'nodeName'),

@@ -5,6 +5,7 @@ import type { RuleCompiler } from '../cel/environment.ts';
 import { ruleCompiler } from '../cel/late-cel.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
+import { givenName, repeated, requiredName, requiredWord } from './field-checks.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
 import {
   asList,
@@ -18,7 +19,7 @@ import {
   ensureObject,
   sameValue,
 } from './json-access.ts';
-import { dnsSubdomain, qualifiedName } from './names.ts';
+import { dns1035, dnsSubdomain, qualifiedName } from './names.ts';
 import { validateSelector } from './selectors.ts';
 import { withStatus } from './with-status.ts';
 
@@ -96,7 +97,12 @@ function ruleErrors(rules: readonly JsonObject[], at: string): FieldError[] {
       }
     }
     for (const key of ['apiGroups', 'apiVersions', 'resources']) {
-      if (asList(rule[key]).length === 0) errors.push(required(`${place}.${key}`));
+      const values = asList(rule[key]);
+      if (values.length === 0) errors.push(required(`${place}.${key}`));
+      // The empty group is the core group.
+      if (key === 'apiGroups') continue;
+      for (const [position, value] of values.entries())
+        if (!asText(value)) errors.push(required(`${place}.${key}[${position}]`));
     }
     return errors;
   });
@@ -141,6 +147,11 @@ function validateWebhooks(object: ApiObject, mutating: boolean): FieldError[] {
       errors.push(required(`${at}.admissionReviewVersions`, 'must specify one of v1, v1beta1'));
     } else if (!versions.some((version) => version === 'v1' || version === 'v1beta1')) {
       errors.push(invalidValue(`${at}.admissionReviewVersions`, versions, 'must include at least one of v1, v1beta1'));
+    }
+    for (const [position, version] of versions.entries()) {
+      const place = `${at}.admissionReviewVersions[${position}]`;
+      errors.push(...givenName(version, place, dns1035));
+      if (versions.indexOf(version) < position) errors.push(invalidValue(place, version, 'duplicate version'));
     }
     errors.push(...ruleErrors(asObjects(webhook['rules']), `${at}.rules`));
     if (!['Ignore', 'Fail'].includes(asText(webhook['failurePolicy']))) {
@@ -225,8 +236,27 @@ function validatePolicy(object: ApiObject): FieldError[] {
         errors.push(...expressionErrors(asText(validation['expression']), `spec.validations[${index}].expression`));
       }
     }
-  }
+  } else errors.push(...mutationErrors(spec));
   return errors;
+}
+
+/** Whether a mutation compiles is left to a server that evaluates it. */
+function mutationErrors(spec: JsonObject): FieldError[] {
+  const mutations = asObjects(spec['mutations']);
+  return [
+    ...(mutations.length === 0 ? [required('spec.mutations', 'mutations must contain at least one item')] : []),
+    ...mutations.flatMap((mutation, index) => {
+      const at = `spec.mutations[${index}]`;
+      const type = asText(mutation['patchType']);
+      const errors = requiredWord(type, `${at}.patchType`, ['ApplyConfiguration', 'JSONPatch']);
+      if (errors.length > 0) return errors;
+      const key = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
+      const patch = asObject(mutation[key]);
+      if (!patch) return [required(`${at}.${key}`, `must be specified when patchType is ${type}`)];
+      return asText(patch['expression']).trim() ? [] : [required(`${at}.${key}.expression`)];
+    }),
+    ...requiredWord(spec['reinvocationPolicy'], 'spec.reinvocationPolicy', ['IfNeeded', 'Never']),
+  ];
 }
 
 export const policyStrategy: Strategy = withStatus({
@@ -255,7 +285,7 @@ export const policyStrategy: Strategy = withStatus({
 function validatePolicyBinding(object: ApiObject): FieldError[] {
   const spec = asObject(object['spec']) ?? {};
   const errors: FieldError[] = [];
-  if (!asText(spec['policyName'])) errors.push(required('spec.policyName'));
+  errors.push(...requiredName(spec['policyName'], 'spec.policyName'));
   if (object.kind !== 'ValidatingAdmissionPolicyBinding') return errors;
   const actions = asList(spec['validationActions']).map(asText);
   if (actions.length === 0)
@@ -265,6 +295,7 @@ function validatePolicyBinding(object: ApiObject): FieldError[] {
       errors.push(notSupported(`spec.validationActions[${index}]`, action, ['Audit', 'Deny', 'Warn']));
     }
   }
+  errors.push(...repeated(actions, 'spec.validationActions'));
   if (actions.includes('Deny') && actions.includes('Warn')) {
     errors.push(
       invalidValue(
@@ -295,6 +326,13 @@ export const policyBindingStrategy: Strategy = strategyWith({
   },
 });
 
+function priorityErrors(value: unknown, field: string, most: number): FieldError[] {
+  const priority = asNumber(value) ?? 0;
+  return priority > 0 && priority <= most
+    ? []
+    : [invalidValue(field, priority, `must be positive and less than ${most}`)];
+}
+
 export const apiServiceStrategy: Strategy = withStatus({
   unconditionalUpdate: false,
   statusKeepsMetadata: true,
@@ -315,7 +353,15 @@ export const apiServiceStrategy: Strategy = withStatus({
         ),
       );
     }
-    if (!asText(spec['version'])) errors.push(required('spec.version'));
+    const isLocal = spec['service'] == null;
+    if (asText(spec['group']) || !isLocal || asText(spec['version']) !== 'v1') {
+      errors.push(...requiredName(spec['group'], 'spec.group'));
+    }
+    errors.push(
+      ...requiredName(spec['version'], 'spec.version', dns1035),
+      ...priorityErrors(spec['groupPriorityMinimum'], 'spec.groupPriorityMinimum', 20_000),
+      ...priorityErrors(spec['versionPriority'], 'spec.versionPriority', 1_000),
+    );
     if (asObject(spec['service']) && spec['insecureSkipTLSVerify'] === true && asText(spec['caBundle'])) {
       errors.push(invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
     }

@@ -3,8 +3,11 @@ import { kubeTime } from '../clock.ts';
 import type { ApiObject, Json, JsonObject } from '../object.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { ageOf, humanDuration } from './ages.ts';
+import { certificateRequestProblem } from './certificate-request.ts';
+import { repeated } from './field-checks.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
-import { asNumber, asObject, asObjects, asText, dig } from './json-access.ts';
+import { asList, asNumber, asObject, asObjects, asText, dig } from './json-access.ts';
+import { dnsSubdomain } from './names.ts';
 import { restoreAllButStatus, withStatus } from './with-status.ts';
 
 const decisions: readonly unknown[] = ['Approved', 'Denied'];
@@ -67,7 +70,82 @@ function decisionErrors(object: ApiObject, other: ApiObject, verb: 'add' | 'remo
     );
 }
 
+/** What a certificate may be for, in the words of the API. */
+const usages: readonly string[] = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+];
+const shortestSeconds = 600;
+
+function validateRequest(object: ApiObject): FieldError[] {
+  const spec = asObject(object['spec']) ?? {};
+  const request = spec['request'];
+  const problem = certificateRequestProblem(Buffer.from(asText(request), 'base64'));
+  const asked = asList(spec['usages']);
+  const seconds = asNumber(spec['expirationSeconds']);
+  return [
+    ...(problem === undefined ? [] : [invalidValue('spec.request', request ?? null, problem)]),
+    ...(asked.length === 0 ? [required('spec.usages')] : []),
+    ...asked.flatMap((usage, index) =>
+      usages.includes(asText(usage)) ? [] : [notSupported(`spec.usages[${index}]`, usage, usages)],
+    ),
+    ...repeated(asked, 'spec.usages'),
+    ...signerNameErrors(asText(spec['signerName'])),
+    ...(seconds !== undefined && seconds < shortestSeconds
+      ? [
+          invalidValue(
+            'spec.expirationSeconds',
+            seconds,
+            `may not specify a duration less than ${shortestSeconds} seconds (10 minutes)`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function signerNameErrors(signer: string): FieldError[] {
+  if (!signer) return [required('spec.signerName')];
+  const [domain = '', ...path] = signer.split('/');
+  if (path.length !== 1) {
+    return [
+      invalidValue(
+        'spec.signerName',
+        signer,
+        "must be a fully qualified domain and path of the form 'example.com/signer-name'",
+      ),
+    ];
+  }
+  if (!domain.includes('.')) {
+    return [invalidValue('spec.signerName', domain, 'should be a domain with at least two segments separated by dots')];
+  }
+  return [domain, path[0]!].flatMap((part) =>
+    dnsSubdomain(part).map((text) => invalidValue('spec.signerName', part, text)),
+  );
+}
+
 export const signingRequestStrategy: Strategy = withStatus({
+  validate: validateRequest,
   prepareForUpdate: (object, previous) => {
     object['spec'] = previous['spec'];
   },

@@ -1,10 +1,13 @@
+import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
+import { driverName, givenName, requiredName } from './field-checks.ts';
 import { invalidValue, notSupported, required } from './field-errors.ts';
 import { asList, asNumber, asObject, asText, defaultTo, dig, ensureObject } from './json-access.ts';
 import { immutable } from './limits.ts';
+import { dnsLabel, qualifiedName } from './names.ts';
 import { withStatus } from './with-status.ts';
 
 const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
@@ -18,7 +21,7 @@ export const storageClassStrategy: Strategy = strategyWith({
     defaultTo(asJson(object), 'volumeBindingMode', 'Immediate');
   },
   validate: (object) => [
-    ...(asText(object['provisioner']) ? [] : [required('provisioner')]),
+    ...requiredName(asText(object['provisioner']).toLowerCase(), 'provisioner', qualifiedName),
     ...(['Delete', 'Retain'].includes(asText(object['reclaimPolicy']))
       ? []
       : [notSupported('reclaimPolicy', object['reclaimPolicy'], ['Delete', 'Retain'])]),
@@ -81,11 +84,27 @@ export const csiNodeStrategy: Strategy = strategyWith({
 });
 
 export const csiStorageCapacityStrategy: Strategy = strategyWith({
+  validate: (object) => givenName(object['storageClassName'], 'storageClassName'),
   unconditionalUpdate: false,
   cells: (object) => [name(object), object.metadata.creationTimestamp ?? ''],
 });
 
+function validateAttachment(object: ApiObject): FieldError[] {
+  const spec = asObject(object['spec']) ?? {};
+  const sources = ['inlineVolumeSpec', 'persistentVolumeName'].filter((key) => dig(spec, 'source', key) != null);
+  const volume = dig(spec, 'source', 'persistentVolumeName');
+  return [
+    ...driverName(spec['attacher'], 'spec.attacher'),
+    ...(sources.length === 1
+      ? []
+      : [required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')]),
+    ...(volume == null ? [] : givenName(volume, 'spec.source.persistentVolumeName')),
+    ...givenName(spec['nodeName'], 'spec.nodeName'),
+  ];
+}
+
 export const volumeAttachmentStrategy: Strategy = withStatus({
+  validate: validateAttachment,
   statusKeepsMetadata: true,
   unconditionalUpdate: false,
   deleteReturnsObject: true,
@@ -100,6 +119,7 @@ export const volumeAttachmentStrategy: Strategy = withStatus({
 });
 
 export const volumeAttributesClassStrategy: Strategy = strategyWith({
+  validate: (object) => driverName(object['driverName'], 'driverName'),
   deleteReturnsObject: true,
   cells: (object, now) => [name(object), asText(object['driverName']), age(object, now)],
 });
@@ -130,7 +150,7 @@ export const priorityClassStrategy: Strategy = strategyWith({
 export const runtimeClassStrategy: Strategy = strategyWith({
   unconditionalUpdate: false,
   createOnUpdate: true,
-  validate: (object) => (asText(object['handler']) ? [] : [required('handler')]),
+  validate: (object) => requiredName(object['handler'], 'handler', dnsLabel),
   validateUpdate: (object, previous) => immutable(asJson(object), asJson(previous), '', ['handler']),
   cells: (object, now) => [name(object), asText(object['handler']), age(object, now)],
 });

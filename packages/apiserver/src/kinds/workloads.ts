@@ -350,7 +350,12 @@ export const daemonSetStrategy: Strategy = withStatus({
 });
 
 export const controllerRevisionStrategy: Strategy = strategyWith({
-  validate: (object) => (object['data'] == null ? [required('data', 'data is mandatory')] : []),
+  validate: (object) => [
+    ...(object['data'] == null ? [required('data', 'data is mandatory')] : []),
+    ...((asNumber(object['revision']) ?? 0) < 0
+      ? [invalidValue('revision', object['revision'], 'must be greater than or equal to 0')]
+      : []),
+  ],
   validateUpdate: (object, previous) =>
     immutable(object as unknown as JsonObject, previous as unknown as JsonObject, '', ['data']),
   cells: (object, now) => {
@@ -370,7 +375,7 @@ export const podTemplateStrategy: Strategy = strategyWith({
   hasGeneration: true,
   generationChanged: (next, previous) => !sameValue(next['template'], previous['template']),
   applyDefaults: (object) => defaultPodTemplate(object as unknown as JsonObject),
-  validate: (object) => validatePodSpec(asObject(dig(object, 'template', 'spec')) ?? {}, 'template.spec'),
+  validate: (object) => validatePodTemplate(object['template'] ?? {}, 'template'),
   cells: (object) => [
     object.metadata.name ?? '',
     ...containerCells(dig(object, 'template', 'spec')),
