@@ -18,7 +18,7 @@ import {
 import { immutable, intOrPercent, nonNegative } from './limits.ts';
 import { dnsLabel } from './names.ts';
 import { defaultPodTemplate } from './pod-spec-defaults.ts';
-import { validatePodSpec, validatePodTemplate } from './pod-spec-validation.ts';
+import { validatePodTemplate } from './pod-spec-validation.ts';
 import { isEmptySelector, labelsText, selectorMatches, validateSelector } from './selectors.ts';
 import { withStatus } from './with-status.ts';
 import {
