@@ -18,6 +18,18 @@ function problemsOf(text: string): ManifestError['problems'] {
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
 
 describe('parseManifests', () => {
+  test.each([
+    'password: *hunter2',
+    'password: |hunter2\n  x',
+    'password: "\\Uhunter2x"',
+    'a: 1\nhunter2',
+    '{"a": hunter2',
+  ])('says where %j is no YAML without quoting it: the text may be that of a Secret', (text) => {
+    const problems = problemsOf(text);
+    expect(problems[0]!.message).not.toBe('');
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+
   test('reads several documents and skips empty ones', () => {
     const objects = parseManifests(`---\n${configMap('a')}---\n# only a comment\n---\n${configMap('b')}---\n`);
     expect(objects.map((object) => object.metadata.name)).toEqual(['a', 'b']);

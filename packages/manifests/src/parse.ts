@@ -38,7 +38,7 @@ export function parseManifests(text: string, options: ParseOptions = {}): KubeOb
     const at = { source, document: index + 1 };
     if (document.errors.length > 0) {
       for (const error of document.errors) {
-        problems.push({ ...at, line: lines.linePos(error.pos[0]).line, message: error.message });
+        problems.push({ ...at, line: lines.linePos(error.pos[0]).line, message: withoutQuote(error) });
       }
       continue;
     }
@@ -59,9 +59,15 @@ function toPlainValue(
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    problems.push({ ...at, message: error instanceof Error ? error.message : String(error) });
+    problems.push({ ...at, message: withoutQuote(error) });
     return undefined;
   }
+}
+
+/** What the parser says without what it quotes: the text may be that of a Secret, and a password that begins with `*` is an alias. */
+function withoutQuote(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/(?<=[\w)]): .*$/s, '').replace(/(?<=escape sequence) .*$/s, '');
 }
 
 function collect(

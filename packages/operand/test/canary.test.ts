@@ -1,9 +1,9 @@
-import { Event, findCondition, yamlText, type KubeObject, type Secret } from '@slipway/kube';
+import { Event, findCondition, Secret, yamlText, type KubeObject } from '@slipway/kube';
 import type { TestCluster, TestManager } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { ClusterActiveOperand, Operand } from '../src/api.ts';
-import { operand, operandCluster, runOperator } from './story.ts';
+import { configMap, operand, operandCluster, readyOperand, runOperator } from './story.ts';
 
 /** Values people put into Secrets, each in a form some server refuses and quotes. */
 const refused: [string, Record<string, unknown>, RegExp][] = [
@@ -66,5 +66,42 @@ describe('a value of a Secret that is refused appears in no status, event, log o
     await cluster.client.create(operand('shop', [], from));
     expect(await failedOperand(cluster)).toBe('Failed');
     expect(await written(cluster, manager)).not.toMatch(canary);
+  });
+});
+
+describe('a source that only some may read', () => {
+  const source = (text: string): Secret => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: 'default', name: 'source' },
+    data: { 'set.yaml': Buffer.from(text).toString('base64') },
+  });
+  const from = { steadyStateFrom: [{ kind: 'Secret', namespace: 'default', name: 'source' }] };
+
+  test('is not quoted where it is no YAML', async () => {
+    await using cluster = await operandCluster();
+    await using manager = await runOperator(cluster);
+    await cluster.client.create(source('password: *canary-73314419220\n'));
+    await cluster.client.create(operand('shop', [], from));
+    expect(await failedOperand(cluster)).toBe('InvalidManifest');
+    expect(await written(cluster, manager)).not.toContain('73314419220');
+  });
+
+  test('does not show its values in a plan', async () => {
+    await using cluster = await operandCluster();
+    await using manager = await runOperator(cluster);
+    const text = (value: string) => yamlText(configMap('settings', { password: value }));
+    await cluster.client.create(source(text('canary-1-73314419220')));
+    await cluster.client.create(operand('shop', [], from));
+    await readyOperand(cluster, 'shop');
+    await cluster.client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { mode: 'Plan' } } });
+    const data = source(text('canary-2-73314419220')).data!;
+    await cluster.client.patch(Secret, { namespace: 'default', name: 'source' }, { type: 'merge', body: { data } });
+    const plan = await cluster.eventually('the change is planned', async () => {
+      const { status } = (await cluster.client.get(Operand, { name: 'shop' }))!;
+      return status?.plan?.find((line) => line.includes('data.password'));
+    });
+    expect(plan).toContain('*** → ***');
+    expect(await written(cluster, manager)).not.toContain('73314419220');
   });
 });

@@ -1,5 +1,5 @@
 import { minutes } from '@slipway/kube';
-import { planText } from '@slipway/manifests';
+import { planText, refKey, type PlannedMember } from '@slipway/manifests';
 import { requeueAfter, type Requeue } from '@slipway/runtime';
 
 import { operandCondition } from '../reasons.ts';
@@ -12,12 +12,23 @@ import { writeStatus } from './status.ts';
 /** Lines of the plan kept in status. */
 const shownLines = 100;
 
+/** A member without its values when it comes from a source: who may read the Operand need not be allowed to read that. */
+function veiled(member: PlannedMember, { sourceNamespaces }: Manifest): PlannedMember {
+  if (!sourceNamespaces.has(refKey(member.ref))) return member;
+  const changes = member.changes.map(({ path, ...values }) => ({
+    path,
+    ...('from' in values ? { from: '***' } : {}),
+    ...('to' in values ? { to: '***' } : {}),
+  }));
+  return { ...member, changes };
+}
+
 /** Shows in status what applying would do, and does nothing. */
 export async function planOperand(run: OperandRun, manifest: Manifest, obstacles: Obstacles): Promise<Requeue> {
   const revisions = await readRevisions(run, manifest);
   const plan = await planOf(run, manifest, revisions);
   run.obstacle = obstacleIn(plan);
-  const lines = planText(plan).split('\n');
+  const lines = planText(plan.map((member) => veiled(member, manifest))).split('\n');
   await writeStatus(run, {
     plan:
       lines.length > shownLines
