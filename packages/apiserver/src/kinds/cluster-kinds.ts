@@ -134,26 +134,30 @@ function accessText(modes: unknown): string {
     .join(',');
 }
 
-function accessErrors(spec: JsonObject, detail = 'at least 1 access mode is required'): FieldError[] {
+function accessErrors(spec: JsonObject, detail = 'at least 1 access mode is required', field = 'spec'): FieldError[] {
   const modes = asList(spec['accessModes']);
   const supported = Object.keys(accessModes).toSorted();
-  if (modes.length === 0) return [required('spec.accessModes', detail)];
+  if (modes.length === 0) return [required(`${field}.accessModes`, detail)];
   return modes
     .filter((mode) => !supported.includes(asText(mode)))
-    .map((mode) => notSupported('spec.accessModes', mode, supported));
+    .map((mode) => notSupported(`${field}.accessModes`, mode, supported));
 }
 
 function validateClaim(object: ApiObject): FieldError[] {
-  const spec = asObject(object['spec']) ?? {};
-  const errors = accessErrors(spec);
+  return validateClaimSpec(asObject(object['spec']) ?? {}, 'spec');
+}
+
+/** What is wrong with a claim, or with the template of claims; `field` is the path of its spec. */
+export function validateClaimSpec(spec: JsonObject, field: string): FieldError[] {
+  const errors = accessErrors(spec, undefined, field);
   const wanted = asText(dig(spec, 'resources', 'requests', 'storage'));
-  if (!wanted) errors.push(required('spec.resources[storage]'));
+  if (!wanted) errors.push(required(`${field}.resources[storage]`));
   else if (compareQuantities(wanted, '0') <= 0) {
-    errors.push(invalidValue('spec.resources[storage]', wanted, 'must be greater than zero'));
+    errors.push(invalidValue(`${field}.resources[storage]`, wanted, 'must be greater than zero'));
   }
   const mode = asText(spec['volumeMode']);
   if (mode && !['Block', 'Filesystem'].includes(mode)) {
-    errors.push(notSupported('spec.volumeMode', mode, ['Block', 'Filesystem']));
+    errors.push(notSupported(`${field}.volumeMode`, mode, ['Block', 'Filesystem']));
   }
   return errors;
 }

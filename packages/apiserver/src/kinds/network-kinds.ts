@@ -3,7 +3,8 @@ import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
-import { forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
+import { ipAddress, portNumberAt } from './field-checks.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
 import {
   asList,
   asNumber,
@@ -16,7 +17,7 @@ import {
   ensureObject,
   sameValue,
 } from './json-access.ts';
-import { immutable } from './limits.ts';
+import { immutable, intOrPercent } from './limits.ts';
 import { dnsLabel, dnsSubdomain, portNumber, qualifiedName, wildcardSubdomain } from './names.ts';
 import { selectorText, validateSelector } from './selectors.ts';
 import { withStatus } from './with-status.ts';
@@ -151,6 +152,19 @@ export const ingressClassStrategy: Strategy = strategyWith({
   },
 });
 
+function validateNetworkPolicy(object: ApiObject): FieldError[] {
+  const ports = ['ingress', 'egress'].flatMap((way) =>
+    asObjects(dig(object, 'spec', way)).flatMap((rule, index) =>
+      asObjects(rule['ports']).flatMap((port, place) =>
+        typeof port['port'] === 'number'
+          ? portNumberAt(port['port'], `spec.${way}[${index}].ports[${place}].port`)
+          : [],
+      ),
+    ),
+  );
+  return [...validateSelector(dig(object, 'spec', 'podSelector'), 'spec.podSelector'), ...ports];
+}
+
 export const networkPolicyStrategy: Strategy = strategyWith({
   hasGeneration: true,
   applyDefaults(object) {
@@ -162,8 +176,8 @@ export const networkPolicyStrategy: Strategy = strategyWith({
       for (const port of asObjects(rule['ports'])) defaultText(port, 'protocol', 'TCP');
     }
   },
-  validate: (object) => validateSelector(dig(object, 'spec', 'podSelector'), 'spec.podSelector'),
-  validateUpdate: (object) => validateSelector(dig(object, 'spec', 'podSelector'), 'spec.podSelector'),
+  validate: validateNetworkPolicy,
+  validateUpdate: validateNetworkPolicy,
   cells: (object, now) => [
     object.metadata.name ?? '',
     selectorText(dig(object, 'spec', 'podSelector')) || '<none>',
@@ -197,7 +211,13 @@ export const endpointSliceStrategy: Strategy = strategyWith({
       if (asList(endpoint['addresses']).length === 0) {
         errors.push(required(`endpoints[${index}].addresses`, 'must contain at least 1 address'));
       }
+      if (type === 'FQDN') continue;
+      for (const [place, address] of asList(endpoint['addresses']).entries())
+        errors.push(...ipAddress(address, `endpoints[${index}].addresses[${place}]`));
     }
+    const names = asObjects(object['ports']).map((port) => asText(port['name']));
+    for (const [index, given] of names.entries())
+      if (names.indexOf(given) < index) errors.push(duplicate(`ports[${index}].name`, given));
     return errors;
   },
   validateUpdate: (object, previous) =>
@@ -229,7 +249,12 @@ function validateDisruptionBudget(object: ApiObject): FieldError[] {
     };
     errors.push(invalidValue('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
   }
-  return [...errors, ...validateSelector(spec['selector'], 'spec.selector')];
+  return [
+    ...errors,
+    ...intOrPercent(spec['minAvailable'], 'spec.minAvailable'),
+    ...intOrPercent(spec['maxUnavailable'], 'spec.maxUnavailable'),
+    ...validateSelector(spec['selector'], 'spec.selector'),
+  ];
 }
 
 export const disruptionBudgetStrategy: Strategy = withStatus({

@@ -1,9 +1,10 @@
 import type { FieldError } from '../api-error.ts';
 import type { JsonObject } from '../object.ts';
+import { portNumberAt, requiredName } from './field-checks.ts';
 import { duplicate, forbiddenField, invalidValue, notFoundValue, notSupported, required } from './field-errors.ts';
 import { asNumber, asObject, asObjects, asText } from './json-access.ts';
 import { validateAnnotations, validateLabels } from './metadata.ts';
-import { dnsLabel, dnsSubdomain, environmentName, portName, portNumber } from './names.ts';
+import { configMapKey, dnsLabel, dnsSubdomain, environmentName, portName, portNumber } from './names.ts';
 import { compareQuantities } from '../quantity.ts';
 
 /** What is wrong with a pod template; `field` is the template's path. */
@@ -36,7 +37,9 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
     errors.push(...validateContainer(container, `${field}.containers[${index}]`, names, volumes));
   }
   for (const [index, container] of asObjects(spec['initContainers']).entries()) {
-    errors.push(...validateContainer(container, `${field}.initContainers[${index}]`, names, volumes));
+    const at = `${field}.initContainers[${index}]`;
+    errors.push(...validateContainer(container, at, names, volumes));
+    if (container['restartPolicy'] != null) errors.push(...oneOf(container, at, 'restartPolicy', ['Always']));
   }
   errors.push(
     ...oneOf(spec, field, 'restartPolicy', ['Always', 'OnFailure', 'Never']),
@@ -45,6 +48,7 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
       ? [required(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')]
       : []),
     ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
+    ...validateTolerations(asObjects(spec['tolerations']), `${field}.tolerations`),
   );
   const account = asText(spec['serviceAccountName']);
   if (account) {
@@ -135,6 +139,7 @@ function validateContainer(
     ...oneOf(container, field, 'terminationMessagePolicy', ['File', 'FallbackToLogsOnError']),
     ...validatePorts(asObjects(container['ports']), `${field}.ports`),
     ...validateEnvironment(asObjects(container['env']), `${field}.env`),
+    ...validateEnvironmentSources(asObjects(container['envFrom']), `${field}.envFrom`),
   );
   for (const [index, mount] of asObjects(container['volumeMounts']).entries()) {
     const at = `${field}.volumeMounts[${index}]`;
@@ -152,9 +157,28 @@ function validateContainer(
   return errors;
 }
 
+function validateTolerations(tolerations: readonly JsonObject[], field: string): FieldError[] {
+  return tolerations.flatMap((toleration, index) => {
+    const operator = asText(toleration['operator']) || 'Equal';
+    const at = `${field}[${index}].operator`;
+    if (!['Equal', 'Exists'].includes(operator)) return [notSupported(at, operator, ['Equal', 'Exists'])];
+    // Without a key everything is tolerated, which has to be said.
+    return asText(toleration['key']) || operator === 'Exists'
+      ? []
+      : [
+          invalidValue(
+            at,
+            operator,
+            'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+          ),
+        ];
+  });
+}
+
 function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();
+  const hostPorts = new Set<string>();
   for (const [index, port] of ports.entries()) {
     const at = `${field}[${index}]`;
     const name = asText(port['name']);
@@ -170,6 +194,9 @@ function validatePorts(ports: readonly JsonObject[], field: string): FieldError[
     const host = asNumber(port['hostPort']) ?? 0;
     if (host !== 0) for (const text of portNumber(host)) errors.push(invalidValue(`${at}.hostPort`, host, text));
     const protocol = asText(port['protocol']);
+    const onHost = `${protocol}/${asText(port['hostIP'])}/${host}`;
+    if (host !== 0 && hostPorts.has(onHost)) errors.push(duplicate(`${at}.hostPort`, onHost));
+    hostPorts.add(onHost);
     if (!protocol) errors.push(required(`${at}.protocol`));
     else if (!['TCP', 'UDP', 'SCTP'].includes(protocol)) {
       errors.push(notSupported(`${at}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']));
@@ -202,7 +229,52 @@ function validateEnvironment(variables: readonly JsonObject[], field: string): F
     } else if (kinds.length > 1) {
       errors.push(invalidValue(`${at}.valueFrom`, '', 'may not have more than one field specified at a time'));
     }
-    return errors;
+    return [...errors, ...valueSourceErrors(source, `${at}.valueFrom`)];
+  });
+}
+
+/** What a variable may be told of its own pod. */
+const podFields: readonly string[] = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+
+function valueSourceErrors(source: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const own = asObject(source['fieldRef']);
+  if (own) {
+    const path = asText(own['fieldPath']);
+    const at = `${field}.fieldRef.fieldPath`;
+    if (!path) errors.push(required(at));
+    else if (!podFields.includes(path) && !/^metadata\.(labels|annotations)\['.+'\]$/.test(path)) {
+      errors.push(notSupported(at, path, podFields));
+    }
+  }
+  for (const kind of ['configMapKeyRef', 'secretKeyRef']) {
+    const reference = asObject(source[kind]);
+    if (!reference) continue;
+    errors.push(...requiredName(reference['name'], `${field}.${kind}.name`));
+    errors.push(...requiredName(reference['key'], `${field}.${kind}.key`, configMapKey));
+  }
+  return errors;
+}
+
+function validateEnvironmentSources(sources: readonly JsonObject[], field: string): FieldError[] {
+  return sources.flatMap((source, index) => {
+    const at = `${field}[${index}]`;
+    const kinds = ['configMapRef', 'secretRef'].filter((kind) => source[kind] != null);
+    if (kinds.length === 0) {
+      return [invalidValue(`${at}`, '', 'must specify one of: `configMapRef` or `secretRef`')];
+    }
+    if (kinds.length > 1) return [invalidValue(`${at}`, '', 'may not have more than one field specified at a time')];
+    return requiredName(asObject(source[kinds[0]!])?.['name'], `${at}.${kinds[0]}.name`);
   });
 }
 
@@ -236,6 +308,12 @@ function validateProbe(probe: JsonObject, field: string): FieldError[] {
   const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'].filter((kind) => probe[kind] != null);
   const errors: FieldError[] = [];
   if (handlers.length === 0) errors.push(required(field, 'must specify a handler type'));
+  for (const kind of ['httpGet', 'tcpSocket'] as const) {
+    const handler = asObject(probe[kind]);
+    if (handler && typeof handler['port'] !== 'string') {
+      errors.push(...portNumberAt(handler['port'], `${field}.${kind}.port`));
+    }
+  }
   for (const extra of handlers.slice(1)) {
     errors.push(forbiddenField(`${field}.${extra}`, 'may not specify more than 1 handler type'));
   }

@@ -224,6 +224,8 @@ function validatePolicy(object: ApiObject): FieldError[] {
   else if (asList(constraints['resourceRules']).length === 0) {
     errors.push(required('spec.matchConstraints.resourceRules'));
   } else errors.push(...ruleErrors(asObjects(constraints['resourceRules']), 'spec.matchConstraints.resourceRules'));
+  for (const key of ['namespaceSelector', 'objectSelector'])
+    errors.push(...validateSelector(constraints?.[key], `spec.matchConstraints.${key}`));
   if (object.kind === 'ValidatingAdmissionPolicy') {
     const validations = asObjects(spec['validations']);
     if (validations.length === 0 && asList(spec['auditAnnotations']).length === 0) {
@@ -234,6 +236,10 @@ function validatePolicy(object: ApiObject): FieldError[] {
         errors.push(required(`spec.validations[${index}].expression`, 'expression is not specified'));
       } else {
         errors.push(...expressionErrors(asText(validation['expression']), `spec.validations[${index}].expression`));
+      }
+      const message = asText(validation['messageExpression']);
+      if (message.trim()) {
+        errors.push(...expressionErrors(message, `spec.validations[${index}].messageExpression`, 'string'));
       }
     }
   } else errors.push(...mutationErrors(spec));

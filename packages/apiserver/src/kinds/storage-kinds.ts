@@ -119,7 +119,12 @@ export const volumeAttachmentStrategy: Strategy = withStatus({
 });
 
 export const volumeAttributesClassStrategy: Strategy = strategyWith({
-  validate: (object) => driverName(object['driverName'], 'driverName'),
+  validate: (object) => [
+    ...driverName(object['driverName'], 'driverName'),
+    ...(Object.keys(asObject(object['parameters']) ?? {}).length === 0
+      ? [required('parameters', 'must contain at least one key/value pair')]
+      : []),
+  ],
   deleteReturnsObject: true,
   cells: (object, now) => [name(object), asText(object['driverName']), age(object, now)],
 });

@@ -2,6 +2,7 @@ import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
+import { validateClaimSpec } from './cluster-kinds.ts';
 import { strategyWith } from './default-strategy.ts';
 import { forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
 import {
@@ -74,7 +75,9 @@ function selectorAndTemplate(spec: JsonObject, kind: string, owner: string): Fie
 
 /** Claim templates become volumes of the pods, so containers may mount them. */
 function withClaimVolumes(spec: JsonObject): unknown {
-  const claims = asObjects(spec['volumeClaimTemplates']).map((claim) => asText(dig(claim, 'metadata', 'name')));
+  const claims = [
+    ...new Set(asObjects(spec['volumeClaimTemplates']).map((claim) => asText(dig(claim, 'metadata', 'name')))),
+  ];
   const template = asObject(spec['template']);
   const pod = asObject(template?.['spec']);
   if (claims.length === 0 || !template || !pod) return template;
@@ -255,6 +258,9 @@ function validateStatefulSet(object: ApiObject): FieldError[] {
   errors.push(...nonNegative(spec, 'spec', ['replicas', 'minReadySeconds']));
   const service = asText(spec['serviceName']);
   if (service) for (const text of dnsLabel(service)) errors.push(invalidValue('spec.serviceName', service, text));
+  for (const [index, claim] of asObjects(spec['volumeClaimTemplates']).entries()) {
+    errors.push(...validateClaimSpec(asObject(claim['spec']) ?? {}, `spec.volumeClaimTemplates[${index}].spec`));
+  }
   return [...errors, ...selectorAndTemplate(spec, 'statefulset', 'StatefulSet')];
 }
 
