@@ -68,7 +68,8 @@ describe('certificatesigningrequests/approval', () => {
   const approved = { type: 'Approved', status: 'True', reason: 'Tested', message: 'by a test' };
 
   async function made(name: string) {
-    const spec = { request: 'eA==', signerName: 'example.com/s', usages: ['client auth'], username: 'somebody else' };
+    const { object } = exampleOf('certificates.k8s.io/certificatesigningrequests', 1);
+    const spec = { ...(object['spec'] as object), username: 'somebody else' };
     return (await send('POST', requests, { metadata: { name }, spec })).body;
   }
 
