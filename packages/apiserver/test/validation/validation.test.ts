@@ -50,11 +50,10 @@ describe('an object of a built-in kind with one thing wrong', () => {
   });
 
   it('is one the real server was asked about', () => {
-    for (const [place, codes] of Object.entries(answers)) {
-      const asked = Object.keys(recorded[place] ?? {});
-      expect(asked.length, place).toBeGreaterThan(0);
-      expect(Object.keys(codes).length, place).toBeGreaterThan(0);
-    }
+    const unasked = Object.entries(answers)
+      .filter(([place, codes]) => Object.keys(codes).every((probe) => recorded[place]?.[probe] === undefined))
+      .map(([place]) => place);
+    expect(unasked).toEqual([]);
   });
 
   it.runIf(full)('differs wherever the ledger says so', () => {
