@@ -1,7 +1,16 @@
-import { ConfigMap, CustomResourceDefinition, isConditionTrue, Namespace, Secret, type Kind } from '@slipway/kube';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  isConditionTrue,
+  Namespace,
+  newObject,
+  Secret,
+  type Kind,
+} from '@slipway/kube';
 import { generateAgeKey } from '@slipway/sops';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { definitionName } from '../src/argo/application-definition.ts';
 import { applyCrds } from '../src/install/apply-crds.ts';
@@ -17,9 +26,12 @@ import { commit } from '../src/platform/commit.ts';
 import type { Helmfile } from '../src/platform/helmfile.ts';
 import { deployEssential } from '../src/platform/deploy-essential.ts';
 import type { Platform } from '../src/platform/platform.ts';
+import { runtimeUpgrade } from '../src/platform/runtime-upgrade.ts';
 import { storedSecrets } from '../src/secrets/stored-secrets.ts';
 import { deploymentState, setDeploymentState } from '../src/state/deployment-state.ts';
 import { readConfigMap, readSecret, writeConfigMap } from '../src/state/records.ts';
+import type { PlatformRoot } from '../src/values/platform-root.ts';
+import type { Tree } from '../src/values/tree.ts';
 import { initialValues } from './platform-kit.ts';
 import { stepPlatform, type StepPlatform } from './step-kit.ts';
 
@@ -247,6 +259,22 @@ describe('a platform, step by step', () => {
     expect(await deploymentState(client)).toMatchObject({ status: 'deployed', version: '1.0.0', tag: 'v1.0.0' });
   });
 
+  test("runtimeUpgrade(pre): the platform's own file changes what its labels choose and removes what it names; again, nothing changes", async () => {
+    const { client } = cluster;
+    const root = { optional: async () => parse(ownUpgrades) as Tree } as unknown as PlatformRoot;
+    const state = { version: '0.9.0', deployingVersion: '1.0.0' };
+    const upgrade = async () => await runtimeUpgrade({ ...platform, root }, 'pre', state);
+    const old = { namespace: 'console', name: 'old' };
+    await upgrade();
+    await client.create(newObject(ConfigMap, { metadata: { ...old } }));
+    await upgrade();
+    expect(await client.get(ConfigMap, old)).toBeUndefined();
+    const before = await client.get(Namespace, { name: 'console' });
+    expect(before?.metadata.labels).toMatchObject({ upgraded: 'yes' });
+    await upgrade();
+    expect(await client.get(Namespace, { name: 'console' })).toEqual(before);
+  });
+
   test('an application that is refused is logged by its name, and keeps neither the others nor the apply', async () => {
     const bad = { name: 'Bad_Name', namespace: 'console', installed: true, chart: '../charts/console' };
     const list = async () => [bad, ...(await platform.helmfile.list())];
@@ -296,3 +324,10 @@ describe('a platform, step by step', () => {
     expect(added[0]).not.toContain('hush-hush');
   });
 });
+
+const ownUpgrades = `upgrades:
+  - version: 1.0.0
+    pre:
+      - patch: { apiVersion: v1, kind: Namespace, labelSelector: name=console, body: { metadata: { labels: { upgraded: 'yes' } } } }
+      - delete: { apiVersion: v1, kind: ConfigMap, namespace: console, name: old }
+`;

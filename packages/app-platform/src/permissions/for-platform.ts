@@ -12,11 +12,12 @@ const keep = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 
 /** What the operator needs for a platform: what it does itself, what it does with the kinds in the charts, and what roles in them hand on. */
 export async function permissionsForPlatform(directory: string): Promise<PolicyRule[]> {
-  const { essential, definitions, releases } = await platformObjects(new PlatformRoot(directory));
+  const { essential, definitions, releases, upgrades } = await platformObjects(new PlatformRoot(directory));
   const uses = [
     { objects: definitions, verbs: ['get', 'watch', ...apply] },
     { objects: essential, verbs: apply },
     { objects: releases, verbs: keep },
+    ...upgrades,
   ];
   return [...ownPermissions, ...permissionsToUse(uses, ownPermissions), ...handedOnBy([...essential, ...releases])];
 }

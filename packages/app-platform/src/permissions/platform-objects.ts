@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { loadHelmfile } from '@slipway/charts';
 import { CommandError, systemClock, systemRandom, type KubeObject } from '@slipway/kube';
-import { parseManifests } from '@slipway/manifests';
+import { parseManifests, type ObjectUse } from '@slipway/manifests';
 
 import { definitionsOf } from '../install/apply-crds.ts';
+import { declaredOperations } from '../platform/declared-upgrades.ts';
 import { initHelmfile, releaseHelmfiles } from '../platform/helmfile.ts';
 import { createCustomCA } from '../secrets/custom-ca.ts';
 import { generateSecrets } from '../secrets/generate-secrets.ts';
@@ -25,6 +26,8 @@ export interface PlatformObjects {
   readonly definitions: readonly KubeObject[];
   /** Of all releases, those that are switched off among them: installed, kept and removed. Hooks are among them. */
   readonly releases: readonly KubeObject[];
+  /** What its runtime upgrades do. */
+  readonly upgrades: readonly ObjectUse[];
 }
 
 /** Renders all releases of a platform under its defaults and sample values. A chart that no release renders is an error: nobody could say what it brings. */
@@ -51,11 +54,18 @@ export async function platformObjects(root: PlatformRoot): Promise<PlatformObjec
       hint: `let ${sampleFile} of the platform hold what brings them, such as a team with an app, or remove them`,
     });
   }
-  return { essential, definitions, releases };
+  return { essential, definitions, releases, upgrades: await upgradeUses(root) };
 }
 
 function objectsIn(files: readonly { readonly content: string; readonly path: string }[]): KubeObject[] {
   return files.flatMap(({ content, path }) => parseManifests(content, { source: path }));
+}
+
+async function upgradeUses(root: PlatformRoot): Promise<ObjectUse[]> {
+  return (await declaredOperations(root)).map(({ action, apiVersion, kind, name }) => ({
+    objects: [{ apiVersion, kind, metadata: {} }],
+    verbs: [...(name === undefined ? ['list'] : []), action === 'delete' ? 'delete' : 'patch'],
+  }));
 }
 
 /** The values of a platform that has what the sample says, and the secrets an installation would have made. */

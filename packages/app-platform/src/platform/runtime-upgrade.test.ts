@@ -7,6 +7,8 @@ import type { Platform } from './platform.ts';
 import { ReadManifests } from './read-manifests.ts';
 import { runtimeUpgrade, type RuntimeUpgrade } from './runtime-upgrade.ts';
 
+const withoutFile = { optional: async () => ({}) };
+
 async function upgraded(state: DeploymentState, when: 'pre' | 'post' = 'pre'): Promise<string[]> {
   const done: string[] = [];
   const operation = (version: string): RuntimeUpgrade => ({
@@ -15,6 +17,7 @@ async function upgraded(state: DeploymentState, when: 'pre' | 'post' = 'pre'): P
     post: async () => void done.push(`post ${version}`),
   });
   const platform = {
+    root: withoutFile,
     upgrades: ['1.0.0', '1.1.0', '2.0.0', '2.1.0'].map(operation),
     helmfile: {
       template: async ({ selectors = [] }: { selectors?: readonly string[] }) => {
@@ -59,6 +62,7 @@ function withApplications(applications: Record<string, string[]>, upgrade: Parti
   const looks: string[] = [];
   const warnings: string[] = [];
   const platform = {
+    root: withoutFile,
     upgrades: [{ version: '2.0.0', ...upgrade }],
     helmfile: { template: async () => '' },
     manifests: new ReadManifests(),

@@ -1,5 +1,6 @@
 import { isTree } from '../values/tree.ts';
 import { argoApplications, waitUntilHealthy } from './applications.ts';
+import { declaredUpgrades } from './declared-upgrades.ts';
 import { deployEssential } from './deploy-essential.ts';
 import type { Platform } from './platform.ts';
 import { compareVersions } from './version.ts';
@@ -24,7 +25,8 @@ export async function runtimeUpgrade(platform: Platform, when: 'pre' | 'post', s
   // Without a version this is the first installation.
   if (!version || !deployingVersion || compareVersions(deployingVersion, version) <= 0) return;
   await deployEssential(platform, { selectors: ['upgrade=true'], force: true });
-  const due = platform.upgrades.filter(
+  const upgrades = [...platform.upgrades, ...(await declaredUpgrades(platform.root))];
+  const due = upgrades.filter(
     (upgrade) =>
       compareVersions(upgrade.version, version) > 0 && compareVersions(upgrade.version, deployingVersion) <= 0,
   );

@@ -42,9 +42,14 @@ export class PlatformRoot {
     return await this.#tree('core.yaml');
   }
 
-  /** Values that bring what the defaults do not, such as a team with an app; empty when the platform has no such file. */
+  /** Values that bring what the defaults do not, such as a team with an app. */
   async sample(): Promise<Tree> {
-    return await this.#tree(sampleFile).catch((error: unknown) => {
+    return await this.optional(sampleFile);
+  }
+
+  /** The map in a file; empty when the platform has no such file. */
+  async optional(name: string): Promise<Tree> {
+    return await this.#tree(name).catch((error: unknown) => {
       if (!(error instanceof PlatformError)) throw error;
       return {};
     });
