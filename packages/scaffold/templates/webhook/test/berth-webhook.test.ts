@@ -19,5 +19,6 @@ test('the API server refuses a Berth without a version', async (context) => {
       spec: { image, replicas: 1 },
     });
   await assert.rejects(create('bad', 'registry.k8s.io/pause:latest'), isInvalid);
+  await assert.rejects(create('bad', 'registry.k8s.io/pause'), isInvalid);
   await create('good', 'registry.k8s.io/pause:3.10');
 });
