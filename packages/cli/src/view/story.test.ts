@@ -9,7 +9,7 @@ import { Story } from './story.ts';
 const [whole, part] = operandOperator.kinds;
 
 function told(
-  changes: readonly { type?: ObservedChange['type']; object: object }[],
+  changes: readonly { type?: ObservedChange['type']; object: object; previous?: object }[],
   colours = false,
   width?: number,
 ): string[] {
@@ -21,8 +21,8 @@ function told(
     columns: () => width ?? 80,
   };
   const story = new Story([operandOperator], terminal, (line) => lines.push(line));
-  for (const { type = 'MODIFIED', object } of changes)
-    story.observe({ type, object, storageId: '', revision: 1, previous: undefined } as unknown as ObservedChange);
+  for (const { type = 'MODIFIED', object, previous } of changes)
+    story.observe({ type, object, storageId: '', revision: 1, previous } as unknown as ObservedChange);
   return lines;
 }
 
@@ -65,6 +65,35 @@ test('of what an object is made of only the end is told', () => {
   expect(
     told([{ object: owned(ready('False', 'Error', 'not yet')) }, { object: owned(ready('True', 'Ready')) }]),
   ).toEqual([`   0.0s  ${part!.kind} piece → Ready`]);
+});
+
+test('what an object of an operator owns is told as what it applied is: come, edited, put back, gone', () => {
+  const owner = { apiVersion: whole!.apiVersion, kind: whole!.kind, name: 'shop', uid: '1', controller: true };
+  const owned = (manager: string, word: string) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'a',
+      namespace: 'b',
+      ownerReferences: [owner],
+      managedFields: [{ manager, operation: 'Update', fieldsV1: { 'f:data': {} } }],
+    },
+    data: { word },
+  });
+  const [made, edited, mended] = [owned('operator', 'hello'), owned('kubectl', 'bye'), owned('operator', 'hello')];
+  expect(
+    told([
+      { type: 'ADDED', object: made },
+      { object: edited, previous: made },
+      { object: mended, previous: edited },
+      { type: 'DELETED', object: mended },
+    ]),
+  ).toEqual([
+    '   0.0s    + ConfigMap b/a',
+    '   0.0s    ~ ConfigMap b/a: data.word changed by kubectl',
+    '   0.0s      ConfigMap b/a: edit of data.word undone',
+    '   0.0s    - ConfigMap b/a',
+  ]);
 });
 
 test('members come, get well and go, in colours where they are wanted', () => {

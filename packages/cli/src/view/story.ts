@@ -47,9 +47,15 @@ export class Story {
       if (type === 'DELETED') this.#gone(`${row.kind} ${row.key}`);
       // What an operator's object is made of says how it is on the way there; only the end of that is part of the story.
       else if (row.good === true || !this.#isPart(seen)) this.#told(row);
-    } else if (seen.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(seen.kind)) {
+    } else if (this.#isMember(seen)) {
       this.#member(type, seen, previous as unknown as DeepReadonly<KubeObject> | undefined);
     }
+  }
+
+  /** In a set that an operator applied, or owned by one of its objects. */
+  #isMember(object: DeepReadonly<KubeObject>): boolean {
+    const isApplied = object.metadata.labels?.[memberLabel] !== undefined && !derivedKinds.has(object.kind);
+    return isApplied || this.#isPart(object);
   }
 
   #isPart(object: DeepReadonly<KubeObject>): boolean {
