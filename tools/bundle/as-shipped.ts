@@ -1,9 +1,9 @@
 import type { Plugin } from 'esbuild';
 
 import { namedImports } from './named-imports.ts';
-import { builtinsOnDemand, narrowUndici } from './quick-start.ts';
+import { builtinsOnDemand, narrowUndici, packagesOnDemand } from './quick-start.ts';
 
 /** What every program of ours that is bundled and split is built with: the command, and what is measured in its place. */
 export function asShipped(): Plugin[] {
-  return [builtinsOnDemand(), narrowUndici(), namedImports()];
+  return [builtinsOnDemand(), packagesOnDemand(), narrowUndici(), namedImports()];
 }

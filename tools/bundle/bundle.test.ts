@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -76,6 +77,43 @@ test('loads for a chart what charts need, and no client of a cluster', async () 
   expect(loaded.some((text) => text.includes('nindent'))).toBe(true);
   expect(loaded.some((text) => text.includes('node_modules/undici'))).toBe(false);
   expect(loaded.join('').length).toBeLessThan(1_500_000);
+});
+
+test('has what only some charts need: expressions, certificates, password hashes, TOML, YAML that only Go reads', async () => {
+  const chart = join(folder, 'web');
+  await mkdir(join(chart, 'templates'), { recursive: true });
+  await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: web\nversion: 1.0.0\n');
+  const lines = [
+    'expression: {{ regexReplaceAll "[^a-z]+" "a1b" "-" }}',
+    'certificate: {{ (genCA "web" 1).Cert | b64enc }}',
+    'hash: {{ htpasswd "user" "password" | quote }}',
+    'toml: {{ ("a = 1" | fromToml).a }}',
+    'lenient: {{ ("a: [\\n  1\\n]" | fromYaml).a | toJson }}',
+    'sum: {{ sha256sum "web" }}',
+  ];
+  await writeFile(join(chart, 'templates', 'all.yaml'), lines.join('\n'));
+  const rendered = await slipway('chart', 'template', 'shop', chart);
+  expect(rendered).toContain('expression: a-b\n');
+  expect(rendered).toMatch(/^certificate: LS0tLS1CRUdJTi/m);
+  expect(rendered).toContain('hash: "user:$2a$10$');
+  expect(rendered).toContain('toml: 1\nlenient: [1]\n');
+  expect(rendered).toContain(`sum: ${createHash('sha256').update('web').digest('hex')}\n`);
+});
+
+test('takes neither the cryptography of Node nor those packages for a chart that does not ask', async () => {
+  const chart = join(folder, 'plain');
+  await mkdir(join(chart, 'templates'), { recursive: true });
+  await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: plain\nversion: 1.0.0\n');
+  await writeFile(join(chart, 'templates', 'all.yaml'), 'kind: {{ .Release.Name | upper }}');
+  const listing = join(folder, 'list-modules.cjs');
+  await writeFile(listing, "process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')));");
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--require', listing, join(folder, 'slipway.mjs'), 'chart', 'template', 'shop', chart],
+    { cwd: folder },
+  );
+  expect(stdout).toContain('kind: SHOP');
+  expect(stderr.split('\n')).not.toContain('NativeModule crypto');
 });
 
 /** The texts of the modules a call loads: those it compiles. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 
@@ -9,17 +10,48 @@ export function builtinsOnDemand(): Plugin {
   return {
     name: 'builtins-on-demand',
     setup(builder) {
-      builder.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) => {
+      builder.onResolve({ filter: /^[a-z]/ }, ({ path, kind, importer }) => {
         if (kind === 'entry-point' || !isBuiltin(path)) return undefined;
         // What is loaded late stays as it is: Node gives it its names, a module that was split off would have only `default`.
         return kind === 'dynamic-import'
           ? { path, external: true }
-          : { path, namespace: 'builtin', sideEffects: false };
+          : // One for each module that asks: shared ones would be a file of their own each, which takes longer to find than to read.
+            { path, suffix: `?${importer}`, namespace: 'builtin', sideEffects: false };
       });
-      builder.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+      builder.onLoad({ filter: /.*/, namespace: 'builtin' }, async ({ path }) => ({
+        contents: slowToLoad.has(path) ? await onFirstUse(path) : `module.exports = ${taken(path)}`,
         loader: 'js',
       }));
+    },
+  };
+}
+
+/** A fifth of the time a command needs to start; few commands use them. All are plain objects: nobody calls or extends them. */
+const slowToLoad = new Set(['node:child_process', 'node:crypto', 'node:zlib']);
+
+const taken = (path: string) => `process.getBuiltinModule(${JSON.stringify(path)})`;
+
+/** A module of Node that is loaded when one of its names is first asked for. */
+async function onFirstUse(path: string): Promise<string> {
+  const names = Object.keys((await import(path)) as object).filter((name) => name !== 'default');
+  return `let loaded;
+for (const name of ${JSON.stringify(names)})
+  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= ${taken(path)})[name] });`;
+}
+
+/**
+ * A package that a module takes by `require` when it first needs it is bundled all the same, and still evaluated only then. For the
+ * bundler it has to be the `require` nobody declared; the one a module makes for itself would look for a folder with packages.
+ */
+export function packagesOnDemand(): Plugin {
+  return {
+    name: 'packages-on-demand',
+    setup(builder) {
+      builder.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        const own = 'const require = createRequire(import.meta.url);';
+        return text.includes(own) ? { contents: text.replace(own, ''), loader: 'ts' } : undefined;
+      });
     },
   };
 }

@@ -1,40 +1,16 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
-import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
-import {
-  AlgorithmIdentifier,
-  AuthorityKeyIdentifier,
-  BasicConstraints,
-  Certificate,
-  ExtendedKeyUsage,
-  Extension,
-  Extensions,
-  GeneralName,
-  id_ce_authorityKeyIdentifier,
-  id_ce_basicConstraints,
-  id_ce_extKeyUsage,
-  id_ce_keyUsage,
-  id_ce_subjectAltName,
-  id_ce_subjectKeyIdentifier,
-  id_kp_clientAuth,
-  id_kp_serverAuth,
-  KeyIdentifier,
-  KeyUsage,
-  KeyUsageFlags,
-  Name,
-  RelativeDistinguishedName,
-  AttributeTypeAndValue,
-  AttributeValue,
-  SubjectAlternativeName,
-  SubjectKeyIdentifier,
-  SubjectPublicKeyInfo,
-  TBSCertificate,
-  Validity,
-  Version,
-} from '@peculiar/asn1-x509';
-import { createHash } from 'node:crypto';
+import type * as Asn1 from '@peculiar/asn1-schema';
+import type * as X509 from '@peculiar/asn1-x509';
 import { show } from '../go/format.ts';
 import { GoObject, type Value } from '../go/values.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded by the first certificate: few charts make any, and these take longer to load than a small chart to render. */
+const asn1 = () => require('@peculiar/asn1-schema') as typeof Asn1;
+const x509 = () => require('@peculiar/asn1-x509') as typeof X509;
 
 /**
  * X.509 for `genCA` and its siblings. The structures and their encoding come from @peculiar/asn1-x509, keys and signatures
@@ -84,6 +60,8 @@ const day = 86_400_000;
 const commonNameId = '2.5.4.3';
 
 export function issueCertificate(request: CertificateRequest): CertificatePair {
+  const { AsnConvert } = asn1();
+  const { Certificate, SubjectPublicKeyInfo, TBSCertificate, Validity, Version } = x509();
   const subject = nameOf(request.commonName);
   const signer = request.signer ? readSigner(request.signer) : undefined;
   const algorithm = algorithmOf(signer?.key ?? request.key);
@@ -112,7 +90,8 @@ export function issueCertificate(request: CertificateRequest): CertificatePair {
   return new CertificatePair(pem('CERTIFICATE', Buffer.from(AsnConvert.serialize(certificate))), keyToPem(request.key));
 }
 
-function nameOf(commonName: string): Name {
+function nameOf(commonName: string): X509.Name {
+  const { AttributeTypeAndValue, AttributeValue, Name, RelativeDistinguishedName } = x509();
   const value = new AttributeValue({ utf8String: commonName });
   return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: commonNameId, value })])]);
 }
@@ -126,41 +105,43 @@ function positive(serial: Uint8Array): ArrayBuffer {
 
 function extensionsOf(
   request: CertificateRequest,
-  key: SubjectPublicKeyInfo,
-  signer: Certificate | undefined,
-): Extensions {
+  key: X509.SubjectPublicKeyInfo,
+  signer: X509.Certificate | undefined,
+): X509.Extensions {
+  const X = x509();
   const { isAuthority } = request;
-  const usage =
-    KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment | (isAuthority ? KeyUsageFlags.keyCertSign : 0);
+  const { digitalSignature, keyEncipherment, keyCertSign } = X.KeyUsageFlags;
+  const usage = digitalSignature | keyEncipherment | (isAuthority ? keyCertSign : 0);
   const list = [
-    extension(id_ce_keyUsage, new KeyUsage(usage), true),
-    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_serverAuth, id_kp_clientAuth])),
-    extension(id_ce_basicConstraints, new BasicConstraints({ cA: isAuthority }), true),
+    extension(X.id_ce_keyUsage, new X.KeyUsage(usage), true),
+    extension(X.id_ce_extKeyUsage, new X.ExtendedKeyUsage([X.id_kp_serverAuth, X.id_kp_clientAuth])),
+    extension(X.id_ce_basicConstraints, new X.BasicConstraints({ cA: isAuthority }), true),
   ];
   const identifier = keyIdentifier(key);
-  if (isAuthority) list.push(extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(identifier)));
+  if (isAuthority) list.push(extension(X.id_ce_subjectKeyIdentifier, new X.SubjectKeyIdentifier(identifier)));
   if (signer) {
-    const keyId = new KeyIdentifier(keyIdentifier(signer.tbsCertificate.subjectPublicKeyInfo));
-    list.push(extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: keyId })));
+    const keyId = new X.KeyIdentifier(keyIdentifier(signer.tbsCertificate.subjectPublicKeyInfo));
+    list.push(extension(X.id_ce_authorityKeyIdentifier, new X.AuthorityKeyIdentifier({ keyIdentifier: keyId })));
   }
   const names = [
     ...texts(request.dnsNames, (value) => `error processing alternate dns name: ${show(value)} is not a string`).map(
-      (dNSName) => new GeneralName({ dNSName }),
+      (dNSName) => new X.GeneralName({ dNSName }),
     ),
     ...texts(request.ips, (value) => `error parsing ip: ${show(value)} is not a string`).map((address) => {
       if (isIP(address) === 0) throw new Error(`error parsing ip: ${address}`);
-      return new GeneralName({ iPAddress: address });
+      return new X.GeneralName({ iPAddress: address });
     }),
   ];
-  if (names.length > 0) list.push(extension(id_ce_subjectAltName, new SubjectAlternativeName(names)));
-  return new Extensions(list);
+  if (names.length > 0) list.push(extension(X.id_ce_subjectAltName, new X.SubjectAlternativeName(names)));
+  return new X.Extensions(list);
 }
 
-function extension(extnID: string, value: object, critical = false): Extension {
-  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+function extension(extnID: string, value: object, critical = false): X509.Extension {
+  const { AsnConvert, OctetString } = asn1();
+  return new (x509().Extension)({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }
 
-function keyIdentifier(key: SubjectPublicKeyInfo): ArrayBuffer {
+function keyIdentifier(key: X509.SubjectPublicKeyInfo): ArrayBuffer {
   const digest = createHash('sha1').update(new Uint8Array(key.subjectPublicKey)).digest();
   return new Uint8Array(digest).buffer;
 }
@@ -172,15 +153,15 @@ function texts(values: Value[] | null | undefined, complaint: (value: Value) => 
   });
 }
 
-function readSigner(pair: CertificatePair): { certificate: Certificate; key: KeyObject } {
+function readSigner(pair: CertificatePair): { certificate: X509.Certificate; key: KeyObject } {
   return { certificate: readCertificate(pair.cert), key: readPrivateKey(pair.key) };
 }
 
-export function readCertificate(text: string): Certificate {
+export function readCertificate(text: string): X509.Certificate {
   const match = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/.exec(text);
   if (!match) throw new Error('unable to decode certificate');
   try {
-    return AsnConvert.parse(Buffer.from(match[1]!, 'base64'), Certificate);
+    return asn1().AsnConvert.parse(Buffer.from(match[1]!, 'base64'), x509().Certificate);
   } catch (error) {
     throw new Error(`error parsing certificate: ${(error as Error).message}`, { cause: error });
   }
@@ -208,9 +189,9 @@ function known(key: KeyObject) {
   return found;
 }
 
-function algorithmOf(key: KeyObject): AlgorithmIdentifier {
+function algorithmOf(key: KeyObject): X509.AlgorithmIdentifier {
   const { id, parameters } = known(key);
-  return new AlgorithmIdentifier({ algorithm: id, ...(parameters === null ? { parameters: null } : {}) });
+  return new (x509().AlgorithmIdentifier)({ algorithm: id, ...(parameters === null ? { parameters: null } : {}) });
 }
 
 function digestOf(key: KeyObject): string | null {

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, scryptSync } from 'node:crypto';
-import bcrypt from 'bcryptjs';
+import { createRequire } from 'node:module';
+import type * as Bcrypt from 'bcryptjs';
 import { bytesToText, textToBytes } from '../go/bytes.ts';
 import type { GoObject, Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
@@ -16,6 +17,8 @@ import {
 import { environmentOf } from './environment.ts';
 import { keyStock } from './key-stock.ts';
 
+const require = createRequire(import.meta.url);
+
 const bcryptCost = 10;
 /** bcrypt reads no further; Go refuses more. */
 const longestPassword = 72;
@@ -23,6 +26,7 @@ const longestPassword = 72;
 function hashPassword(run: Run, password: string): string {
   if (textToBytes(password).length > longestPassword)
     return 'failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes';
+  const bcrypt = require('bcryptjs') as typeof Bcrypt;
   const { randomBytes } = environmentOf(run);
   const salt = `$2a$${bcryptCost}$${bcrypt.encodeBase64([...randomBytes(16)], 16)}`;
   return bcrypt.hashSync(password, salt);

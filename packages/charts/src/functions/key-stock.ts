@@ -9,7 +9,8 @@ const mostCharts = 500;
 
 /**
  * RSA keys, made ahead on other threads. A template cannot wait, and making a key takes longer than rendering most charts: so
- * they are begun before the templates are parsed, as many as the chart took last time. Each key is given out once.
+ * they are begun before the templates are parsed, as many as the chart took last time. None for a chart nobody has seen: most
+ * that could make a key do not, and a process cannot end before a key that was begun. Each key is given out once.
  */
 class KeyStock {
   readonly #ready: KeyObject[] = [];
@@ -20,7 +21,7 @@ class KeyStock {
 
   /** Begins the keys a chart will probably ask for. */
   begin(chart: string): void {
-    const missing = Math.min(this.#taken.get(chart) ?? 1, mostKeys) - this.#ready.length - this.#underWay.size;
+    const missing = Math.min(this.#taken.get(chart) ?? 0, mostKeys) - this.#ready.length - this.#underWay.size;
     for (let each = 0; each < missing; each += 1) {
       const work: Promise<void> = promisify(generateKeyPair)('rsa', { modulusLength: certificateBits })
         .then(({ privateKey }) => void this.#ready.push(privateKey))

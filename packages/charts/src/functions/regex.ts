@@ -1,17 +1,23 @@
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
+import type * as Re2 from 're2js';
 import { strings, type Value } from '../go/values.ts';
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn } from '../template/signature.ts';
 
+const require = createRequire(import.meta.url);
+
+/** Loaded by the first expression: its tables of characters are larger than all of this package. */
+const re2 = () => require('re2js') as typeof Re2;
+
 /** Expressions in use, compiled. RE2 takes time linear in the text, whatever the expression. */
-const compiled = new Map<string, RE2JS>();
+const compiled = new Map<string, Re2.RE2JS>();
 const mostCompiled = 500;
 
-function compile(expression: string): RE2JS {
+function compile(expression: string): Re2.RE2JS {
   let regex = compiled.get(expression);
   if (regex) return regex;
   try {
-    regex = RE2JS.compile(expression);
+    regex = re2().RE2JS.compile(expression);
   } catch (error) {
     throw new Error((error as Error).message, { cause: error });
   }
@@ -28,7 +34,7 @@ interface Match {
 }
 
 /** Every match as Go finds them: an empty one right after the last is none. */
-function* matches(regex: RE2JS, text: string): Generator<Match> {
+function* matches(regex: Re2.RE2JS, text: string): Generator<Match> {
   const matcher = regex.matcher(text);
   const names = regex.namedGroups();
   let lastEnd = -1;

@@ -8,7 +8,6 @@ export type TokenType =
   | 'text'
   | 'leftDelim'
   | 'rightDelim'
-  | 'space'
   | 'assign'
   | 'declare'
   | 'pipe'
@@ -33,6 +32,8 @@ export interface Token {
   readonly value: string;
   /** Offset in the text, in UTF-16 units. */
   readonly pos: number;
+  /** Whether space stands before it, inside an action. To Go that is a token of its own, and nearly every second one. */
+  readonly spaced: boolean;
 }
 
 const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
@@ -54,6 +55,8 @@ class Lexer {
   readonly #text: string;
   readonly #tokens: Token[] = [];
   #pos = 0;
+  /** Space was passed since the last token. */
+  #spaced = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -67,13 +70,18 @@ class Lexer {
   }
 
   #emit(type: TokenType, start: number, end = this.#pos): void {
-    this.#tokens.push({ type, value: this.#text.slice(start, end), pos: start });
+    this.#push(type, this.#text.slice(start, end), start);
+  }
+
+  #push(type: TokenType, value: string, pos: number): void {
+    this.#tokens.push({ type, value, pos, spaced: this.#spaced });
+    this.#spaced = false;
   }
 
   /** Ends the stream: after an error there is only the end. */
   #fail(message: string, start: number): false {
-    this.#tokens.push({ type: 'error', value: message, pos: start });
-    this.#tokens.push({ type: 'eof', value: 'EOF', pos: 0 });
+    this.#push('error', message, start);
+    this.#push('eof', 'EOF', 0);
     return false;
   }
 
@@ -86,7 +94,7 @@ class Lexer {
       if (open < 0) {
         this.#pos = text.length;
         if (start < text.length) this.#emit('text', start);
-        this.#tokens.push({ type: 'eof', value: 'EOF', pos: text.length });
+        this.#push('eof', 'EOF', text.length);
         return false;
       }
       const trims = text[open + 2] === '-' && isSpace(text[open + 3]);
@@ -97,7 +105,7 @@ class Lexer {
       }
       const inside = open + 2 + (trims ? 2 : 0);
       if (!text.startsWith('/*', inside)) {
-        this.#tokens.push({ type: 'leftDelim', value: '{{', pos: open });
+        this.#push('leftDelim', '{{', open);
         this.#pos = inside;
         return true;
       }
@@ -113,12 +121,13 @@ class Lexer {
   /** The closing delimiter at the present place, and where the text after it begins. */
   #rightDelim(): { start: number; next: number } | undefined {
     const text = this.#text;
-    if (isSpace(text[this.#pos]) && text.startsWith('-}}', this.#pos + 1)) {
+    const char = text[this.#pos];
+    if (isSpace(char) && text.startsWith('-}}', this.#pos + 1)) {
       spaces.lastIndex = this.#pos + 4;
       spaces.test(text);
       return { start: this.#pos + 2, next: Math.max(spaces.lastIndex, this.#pos + 4) };
     }
-    if (text.startsWith('}}', this.#pos)) return { start: this.#pos, next: this.#pos + 2 };
+    if (char === '}' && text[this.#pos + 1] === '}') return { start: this.#pos, next: this.#pos + 2 };
     return undefined;
   }
 
@@ -131,7 +140,7 @@ class Lexer {
       const start = this.#pos;
       if (delim) {
         if (depth > 0) return this.#fail('unclosed left paren', start);
-        this.#tokens.push({ type: 'rightDelim', value: '}}', pos: delim.start });
+        this.#push('rightDelim', '}}', delim.start);
         this.#pos = delim.next;
         return true;
       }
@@ -142,7 +151,7 @@ class Lexer {
         spaces.test(text);
         // The last space belongs to a trim marker that follows.
         this.#pos = text.startsWith('-}}', spaces.lastIndex) ? spaces.lastIndex - 1 : spaces.lastIndex;
-        if (this.#pos > start) this.#emit('space', start);
+        if (this.#pos > start) this.#spaced = true;
         continue;
       }
       if (char === '(') depth += 1;

@@ -41,71 +41,39 @@ export function parse(name: string, text: string, hasFunction: (name: string) =>
   return trees;
 }
 
-/** The tokens with Go's three places to put tokens back. */
+/** The tokens, and the place where the parser is. */
 class TokenStream {
   readonly #tokens: readonly Token[];
-  readonly #held: [Token, Token, Token];
   readonly source: Source;
   #next = 0;
-  #heldCount = 0;
+  #furthest = 0;
 
   constructor(source: Source, tokens: readonly Token[]) {
     this.source = source;
     this.#tokens = tokens;
-    const first = tokens[0]!;
-    this.#held = [first, first, first];
   }
 
-  #read(): Token {
-    const token = this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]!;
+  /** At the end there is always one more end. */
+  peek(): Token {
+    const tokens = this.#tokens;
+    const index = this.#next < tokens.length ? this.#next : tokens.length - 1;
+    if (index > this.#furthest) this.#furthest = index;
+    return tokens[index]!;
+  }
+
+  next(): Token {
+    const token = this.peek();
     this.#next += 1;
     return token;
   }
 
-  next(): Token {
-    if (this.#heldCount > 0) this.#heldCount -= 1;
-    else this.#held[0] = this.#read();
-    return this.#held[this.#heldCount]!;
+  back(count = 1): void {
+    this.#next -= count;
   }
 
-  peek(): Token {
-    if (this.#heldCount > 0) return this.#held[this.#heldCount - 1]!;
-    this.#heldCount = 1;
-    this.#held[0] = this.#read();
-    return this.#held[0];
-  }
-
-  back(): void {
-    this.#heldCount += 1;
-  }
-
-  /** Puts back this token before the one last read. */
-  back2(token: Token): void {
-    this.#held[1] = token;
-    this.#heldCount = 2;
-  }
-
-  back3(second: Token, first: Token): void {
-    this.#held[1] = first;
-    this.#held[2] = second;
-    this.#heldCount = 3;
-  }
-
-  nextNonSpace(): Token {
-    let token = this.next();
-    while (token.type === 'space') token = this.next();
-    return token;
-  }
-
-  peekNonSpace(): Token {
-    const token = this.nextNonSpace();
-    this.back();
-    return token;
-  }
-
-  /** The line Go blames: that of the token last taken from the text. */
+  /** The line Go blames: that of the last token anyone has looked at. */
   line(): number {
-    return this.lineOf(this.#held[0]);
+    return this.lineOf(this.#tokens[this.#furthest]!);
   }
 
   lineOf(token: Token): number {
@@ -114,6 +82,18 @@ class TokenStream {
     for (let at = text.indexOf('\n'); at >= 0 && at < token.pos; at = text.indexOf('\n', at + 1)) line += 1;
     return line;
   }
+}
+
+interface Declarations {
+  readonly assigns: boolean;
+  readonly variables: readonly VariableNode[];
+}
+
+const noDeclarations: Declarations = { assigns: false, variables: [] };
+
+/** The same items in no more room than they take. What grew by pushing has room for sixteen more, and trees are kept. */
+function fitted<T>(items: T[]): T[] {
+  return items.slice();
 }
 
 const operandStarts = new Set<TokenType>([
@@ -155,12 +135,12 @@ class Parser {
     const root: ListItem[] = [];
     while (this.#stream.peek().type !== 'eof') {
       if (this.#stream.peek().type === 'leftDelim') {
-        const delim = this.#stream.next();
-        if (isKeyword(this.#stream.nextNonSpace(), 'define')) {
+        this.#stream.next();
+        if (isKeyword(this.#stream.next(), 'define')) {
           this.#inner().#definition();
           continue;
         }
-        this.#stream.back2(delim);
+        this.#stream.back(2);
       }
       const node = this.#textOrAction();
       if (node.type === 'end' || node.type === 'else') this.#fail(`unexpected ${nodeText(node)}`);
@@ -192,7 +172,7 @@ class Parser {
   }
 
   #expect(type: TokenType, context: string): Token {
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     if (token.type !== type) this.#unexpected(token, context);
     return token;
   }
@@ -208,7 +188,7 @@ class Parser {
 
   #definition(): void {
     const context = 'define clause';
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     const name = this.#templateName(token, context);
     this.#expect('rightDelim', context);
     const [root, end] = this.#itemList();
@@ -225,11 +205,11 @@ class Parser {
     this.#branchDepth += 1;
     if (this.#branchDepth > maxBranchDepth) this.#fail('max nesting of actions exceeded');
     const list: ListItem[] = [];
-    while (this.#stream.peekNonSpace().type !== 'eof') {
+    while (this.#stream.peek().type !== 'eof') {
       const node = this.#textOrAction();
       if (node.type === 'end' || node.type === 'else') {
         this.#branchDepth -= 1;
-        return [list, node];
+        return [fitted(list), node];
       }
       list.push(node);
     }
@@ -237,7 +217,7 @@ class Parser {
   }
 
   #textOrAction(): ListItem {
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     if (token.type === 'text') return { type: 'text', pos: token.pos, text: token.value };
     if (token.type !== 'leftDelim') this.#unexpected(token, 'input');
     this.#actionToken = token;
@@ -247,7 +227,7 @@ class Parser {
   }
 
   #action(): ListItem {
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     if (token.type === 'keyword') {
       switch (token.value) {
         case 'block':
@@ -273,14 +253,14 @@ class Parser {
   }
 
   #loopControl(type: 'break' | 'continue', pos: number): ListItem {
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     if (token.type !== 'rightDelim') this.#unexpected(token, `{{${type}}}`);
     if (this.#rangeDepth === 0) this.#fail(`{{${type}}} outside {{range}}`);
     return { type, pos };
   }
 
   #else(): ListItem {
-    const peek = this.#stream.peekNonSpace();
+    const peek = this.#stream.peek();
     if (isKeyword(peek, 'if') || isKeyword(peek, 'with')) return { type: 'else', pos: peek.pos };
     return { type: 'else', pos: this.#expect('rightDelim', 'else').pos };
   }
@@ -312,7 +292,7 @@ class Parser {
 
   #block(): TemplateNode {
     const context = 'block clause';
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     const name = this.#templateName(token, context);
     const pipe = this.#pipeline(context, 'rightDelim');
     const inner = this.#inner();
@@ -324,10 +304,10 @@ class Parser {
 
   #template(): TemplateNode {
     const context = 'template clause';
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     const name = this.#templateName(token, context);
     let pipe: PipeNode | undefined;
-    if (this.#stream.nextNonSpace().type !== 'rightDelim') {
+    if (this.#stream.next().type !== 'rightDelim') {
       this.#stream.back();
       pipe = this.#pipeline(context, 'rightDelim');
     }
@@ -335,72 +315,70 @@ class Parser {
   }
 
   #pipeline(context: string, end: TokenType): PipeNode {
-    const { pos } = this.#stream.peekNonSpace();
+    const { pos } = this.#stream.peek();
     const { assigns, variables } = this.#declarations(context);
     const commands: CommandNode[] = [];
     for (;;) {
-      const token = this.#stream.nextNonSpace();
+      const token = this.#stream.next();
       if (token.type === end) break;
       if (!operandStarts.has(token.type)) this.#unexpected(token, context);
       this.#stream.back();
       commands.push(this.#command());
     }
     if (commands.length === 0) this.#fail(`missing value for ${context}`);
-    for (const [index, command] of commands.entries()) {
-      if (index > 0 && notExecutable.has(command.args[0]!.type))
+    for (let index = 1; index < commands.length; index += 1) {
+      if (notExecutable.has(commands[index]!.args[0]!.type))
         this.#fail(`non executable command in pipeline stage ${index + 1}`);
     }
-    return { type: 'pipe', pos, assigns, variables, commands };
+    return { type: 'pipe', pos, assigns, variables, commands: fitted(commands) };
   }
 
-  #declarations(context: string): { assigns: boolean; variables: VariableNode[] } {
+  #declarations(context: string): Declarations {
     const variables: VariableNode[] = [];
     for (;;) {
-      const token = this.#stream.peekNonSpace();
-      if (token.type !== 'variable') return { assigns: false, variables };
+      const token = this.#stream.peek();
+      if (token.type !== 'variable') return variables.length === 0 ? noDeclarations : { assigns: false, variables };
       this.#stream.next();
-      const after = this.#stream.peek();
-      const next = this.#stream.peekNonSpace();
+      const next = this.#stream.peek();
       const comma = next.type === 'char' && next.value === ',';
       if (next.type !== 'assign' && next.type !== 'declare' && !comma) {
-        if (after.type === 'space') this.#stream.back3(token, after);
-        else this.#stream.back2(token);
+        this.#stream.back();
         return { assigns: false, variables };
       }
-      this.#stream.nextNonSpace();
+      this.#stream.next();
       variables.push(variableNode(token));
       this.#variables.push(token.value);
       if (!comma) return { assigns: next.type === 'assign', variables };
       if (context !== 'range' || variables.length >= 2) this.#fail(`too many declarations in ${context}`);
-      const { type } = this.#stream.peekNonSpace();
+      const { type } = this.#stream.peek();
       if (type !== 'variable' && type !== 'rightDelim' && type !== 'rightParen')
         this.#fail('range can only initialize variables');
     }
   }
 
   #command(): CommandNode {
-    const { pos } = this.#stream.peekNonSpace();
+    const { pos } = this.#stream.peek();
     const args: Operand[] = [];
     for (;;) {
-      this.#stream.peekNonSpace();
       const operand = this.#operand();
       if (operand) args.push(operand);
+      // Space separates operands; before what is none it means nothing.
+      if (operand && this.#stream.peek().spaced) continue;
       const token = this.#stream.next();
-      if (token.type === 'space') continue;
       if (token.type === 'rightDelim' || token.type === 'rightParen') this.#stream.back();
       else if (token.type !== 'pipe') this.#unexpected(token, 'operand');
       break;
     }
     if (args.length === 0) this.#fail('empty command');
-    return { type: 'command', pos, args };
+    return { type: 'command', pos, args: fitted(args) };
   }
 
   #operand(): Operand | undefined {
     const node = this.#term();
-    if (!node || this.#stream.peek().type !== 'field') return node;
+    if (!node || !isAttachedField(this.#stream.peek())) return node;
     const { pos } = this.#stream.peek();
     const fields: string[] = [];
-    while (this.#stream.peek().type === 'field') fields.push(this.#stream.next().value.slice(1));
+    while (isAttachedField(this.#stream.peek())) fields.push(this.#stream.next().value.slice(1));
     if (node.type === 'field') return { type: 'field', pos, idents: [...node.idents, ...fields] };
     if (node.type === 'variable') return { type: 'variable', pos, idents: [...node.idents, ...fields] };
     if (notExecutable.has(node.type)) this.#fail(`unexpected . after term ${quote(nodeText(node))}`);
@@ -408,7 +386,7 @@ class Parser {
   }
 
   #term(): Operand | undefined {
-    const token = this.#stream.nextNonSpace();
+    const token = this.#stream.next();
     const { pos, value } = token;
     switch (token.type) {
       case 'identifier':
@@ -451,6 +429,11 @@ class Parser {
 
 function variableNode(token: Token): VariableNode {
   return { type: 'variable', pos: token.pos, idents: token.value.split('.') };
+}
+
+/** `.b` in `.a.b` and `(x).b`; after a space it would be an operand of its own. */
+function isAttachedField(token: Token): boolean {
+  return token.type === 'field' && !token.spaced;
 }
 
 function isKeyword(token: Token, word: string): boolean {

@@ -68,31 +68,34 @@ export class TemplateSet implements TemplateLookup {
   }
 }
 
-/** What was parsed lately, by function table and then by name and text. Parsing is a large part of a render. */
+/** What was parsed lately, by function table. Parsing is a large part of a render. */
 const parsed = new WeakMap<FunctionTable, ParsedTemplates>();
 
+/** By text and then by name: one string for both would be a copy of every text. */
 class ParsedTemplates {
-  readonly #entries = new Map<string, readonly Executable[]>();
+  readonly #entries = new Map<string, Map<string, readonly Executable[]>>();
   #size = 0;
   static readonly maxSize = 64 * 1024 * 1024;
 
-  get(key: string): readonly Executable[] | undefined {
-    const found = this.#entries.get(key);
+  get(name: string, text: string): readonly Executable[] | undefined {
+    const found = this.#entries.get(text);
     if (found) {
       // Last used, last dropped.
-      this.#entries.delete(key);
-      this.#entries.set(key, found);
+      this.#entries.delete(text);
+      this.#entries.set(text, found);
     }
-    return found;
+    return found?.get(name);
   }
 
-  set(key: string, executables: readonly Executable[]): void {
-    this.#entries.set(key, executables);
-    this.#size += key.length;
-    for (const oldest of this.#entries.keys()) {
+  set(name: string, text: string, executables: readonly Executable[]): void {
+    const present = this.#entries.get(text);
+    if (present) present.set(name, executables);
+    else this.#entries.set(text, new Map([[name, executables]]));
+    this.#size += text.length;
+    for (const [oldest, names] of this.#entries) {
       if (this.#size <= ParsedTemplates.maxSize) break;
       this.#entries.delete(oldest);
-      this.#size -= oldest.length;
+      this.#size -= oldest.length * names.size;
     }
   }
 }
@@ -101,11 +104,10 @@ class ParsedTemplates {
 export function parseTemplate(name: string, text: string, functions: FunctionTable = new Map()): readonly Executable[] {
   let cache = parsed.get(functions);
   if (!cache) parsed.set(functions, (cache = new ParsedTemplates()));
-  const key = `${name}\0${text}`;
-  const known = cache.get(key);
+  const known = cache.get(name, text);
   if (known) return known;
   const trees = parse(name, text, (called) => functions.has(called) || builtins.has(called));
   const executables = [...trees.values()].map((tree) => compile(tree, functions));
-  cache.set(key, executables);
+  cache.set(name, text, executables);
   return executables;
 }

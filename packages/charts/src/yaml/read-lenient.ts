@@ -1,5 +1,11 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import type { GoMap, Value } from '../go/values.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded by the first text that the strict reader refuses. */
+const yaml = () => require('yaml') as typeof Yaml;
 
 /** How a plain scalar, a key and a merge are read; the strict reader's rules. */
 export interface NodeRules {
@@ -15,7 +21,7 @@ export interface NodeRules {
  * Answers `undefined` when this is no YAML to anybody.
  */
 export function readLenient(text: string, rules: NodeRules): Value | undefined {
-  const document = parseDocument(text, {
+  const document = yaml().parseDocument(text, {
     version: '1.1',
     schema: 'failsafe',
     uniqueKeys: false,
@@ -28,11 +34,12 @@ export function readLenient(text: string, rules: NodeRules): Value | undefined {
 }
 
 class Converter {
-  readonly #document: Document;
+  readonly #document: Yaml.Document;
   readonly #rules: NodeRules;
+  readonly #yaml = yaml();
   #nodes = 0;
 
-  constructor(document: Document, rules: NodeRules) {
+  constructor(document: Yaml.Document, rules: NodeRules) {
     this.#document = document;
     this.#rules = rules;
   }
@@ -41,22 +48,22 @@ class Converter {
     this.#nodes += 1;
     if (this.#nodes > this.#rules.mostNodes) throw new Error('yaml: document contains excessive aliasing');
     if (node === null || node === undefined) return null;
-    if (isAlias(node)) return this.value(node.resolve(this.#document));
-    if (isScalar(node)) {
+    if (this.#yaml.isAlias(node)) return this.value(node.resolve(this.#document));
+    if (this.#yaml.isScalar(node)) {
       const text = typeof node.value === 'string' ? node.value : String(node.value ?? '');
       return node.type === 'PLAIN' && node.tag === undefined ? this.#rules.plain(text) : text;
     }
-    if (isSeq(node)) return node.items.map((item) => this.value(item));
-    if (isMap(node)) {
+    if (this.#yaml.isSeq(node)) return node.items.map((item) => this.value(item));
+    if (this.#yaml.isMap(node)) {
       const map: GoMap = new Map();
-      for (const { key, value } of node.items) this.#pair(map, key as Node, value as Node);
+      for (const { key, value } of node.items) this.#pair(map, key as Yaml.Node, value as Yaml.Node);
       return map;
     }
     return null;
   }
 
-  #pair(map: GoMap, key: Node, value: Node): void {
-    if (isScalar(key) && key.type === 'PLAIN' && key.value === '<<') {
+  #pair(map: GoMap, key: Yaml.Node, value: Yaml.Node): void {
+    if (this.#yaml.isScalar(key) && key.type === 'PLAIN' && key.value === '<<') {
       const complaint = this.#rules.merge(map, this.value(value));
       if (complaint !== '') throw new Error(`yaml: ${complaint}`);
       return;

@@ -1,23 +1,27 @@
-import { parse, TomlDate } from 'smol-toml';
+import { createRequire } from 'node:module';
+import type * as Toml from 'smol-toml';
 import { formatFloat } from '../go/float.ts';
 import { GoObject, int64, SizedInt, sortedKeys, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
 
 /** TOML as BurntSushi/toml reads and lays it out. */
 
+const require = createRequire(import.meta.url);
+
 export function readToml(text: string): Value {
-  return fromToml(parse(text, { integersAsBigInt: true }));
+  const { parse, TomlDate } = require('smol-toml') as typeof Toml;
+  return fromToml(parse(text, { integersAsBigInt: true }), (value) => value instanceof TomlDate);
 }
 
-function fromToml(value: unknown): Value {
+function fromToml(value: unknown, isDate: (value: unknown) => value is Toml.TomlDate): Value {
   if (typeof value === 'bigint') return int64(value);
-  if (value instanceof TomlDate) return value.toISOString();
+  if (isDate(value)) return value.toISOString();
   if (Array.isArray(value)) {
-    const items = value.map(fromToml);
+    const items = value.map((item) => fromToml(item, isDate));
     const tables = items.length > 0 && items.every((item) => item instanceof Map);
     return tables ? typed(items, '[]map[string]interface {}') : items;
   }
   if (typeof value === 'object' && value !== null)
-    return new Map(Object.entries(value).map(([key, item]) => [key, fromToml(item)]));
+    return new Map(Object.entries(value).map(([key, item]) => [key, fromToml(item, isDate)]));
   return value as Value;
 }
 
