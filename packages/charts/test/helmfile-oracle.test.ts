@@ -5,6 +5,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { oracleInLane } from '@slipway/oracles';
 import { ensureReferenceBinaries } from '@slipway/reference-cluster';
 import { afterAll, describe, expect, it } from 'vitest';
+import { helmfileFunctions, type ExecProgram } from '../src/helmfile/functions.ts';
+import { stateFields, type Fields } from '../src/helmfile/state-schema.ts';
+import { helmFunctions } from '../src/functions/index.ts';
 import { buildText } from '../src/helmfile/build.ts';
 import { loadHelmfile, writeYaml, type Helmfile } from '../src/index.ts';
 import { templateOutput } from '../src/render/template-output.ts';
@@ -37,7 +40,20 @@ function helmfile(...args: string[]): string {
 }
 
 async function ours(environment: string, selectors: readonly string[] = []): Promise<Helmfile> {
-  return await loadHelmfile({ cwd: tree, path: 'helmfile.d', env: variables, environment, selectors });
+  return await loadHelmfile({
+    cwd: tree,
+    path: 'helmfile.d',
+    env: variables,
+    environment,
+    selectors,
+    exec: runProgram,
+  });
+}
+
+function runProgram({ command, args, env }: Parameters<ExecProgram>[0]): string {
+  const { stdout, stderr, status } = spawnSync(command, args, { env: { ...process.env, ...env }, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
 }
 
 /** helmfile writes the paths of files as it came to them, and where it works on a copy of a chart. */
@@ -46,6 +62,42 @@ function withoutDirectories(text: string): string {
     .replaceAll(/^( *)(#  Source|filepath|- path): .*\/(?=[^/]+$)/gm, '$1$2: ')
     .replaceAll(/^ *chartPath: .*\n/gm, '');
 }
+
+/** What the states, their bases and their values say, without the charts. */
+function textOfTree(folder = tree): string {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'charts')
+    .map((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? textOfTree(path) : readFileSync(path, 'utf8');
+    })
+    .join('\n');
+}
+
+/** The keys that are accepted, by their places. Those of a template are those of a release. */
+function* acceptedKeys(fields: Fields, place = ''): Generator<string> {
+  for (const [key, field] of Object.entries(fields)) {
+    if (field.type === 'refused') continue;
+    yield `${place}${key}`;
+    if (field.fields && key !== 'templates') yield* acceptedKeys(field.fields, `${place}${key}.`);
+  }
+}
+
+describe('the tree that is compared', () => {
+  const text = textOfTree();
+
+  it('uses every key that we accept', () => {
+    const isUsed = (place: string) => new RegExp(`(?:^|[\\s{,])${place.split('.').at(-1)}:`, 'm').test(text);
+    expect([...acceptedKeys(stateFields)].filter((place) => !isUsed(place))).toEqual([]);
+  });
+
+  it('uses every function that Helm does not have or means otherwise', () => {
+    const own = [...helmfileFunctions].filter(([name, called]) => helmFunctions.get(name) !== called);
+    const isUsed = (name: string) => new RegExp(`[^.\\w]${name} `).test(text);
+    const readsSecrets = ['fetchSecretValue', 'expandSecretRefs'];
+    expect(own.map(([name]) => name).filter((name) => !isUsed(name) && !readsSecrets.includes(name))).toEqual([]);
+  });
+});
 
 const selections = [[], ['area=apps'], ['name=db', 'name=plain'], ['tier!=db-tier,area=apps'], ['name=off']];
 
