@@ -2,10 +2,21 @@ import { readFileSync } from 'node:fs';
 
 /** CPU time a process has used so far, all threads, user and system, in milliseconds. From the kernel, so that every peer is measured alike. */
 export function cpuMs(pid: number): number {
+  const fields = statFields(pid);
+  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+}
+
+/** The same of all children of this process that have ended. */
+export function endedChildrenCpuMs(): number {
+  const fields = statFields(process.pid);
+  return (Number(fields[13]) + Number(fields[14])) * msPerTick;
+}
+
+/** From the state of the process on. */
+function statFields(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name of the program stands in parentheses and may hold anything.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 /** USER_HZ is 100 on every Linux that Node runs on. */

@@ -18,6 +18,9 @@ async function render(template: string, values: Record<string, unknown> = {}): P
 
 const twice = (call: string) => `{{ $s := "aaaaaaaa" }}{{ range until 60 }}{{ $s = ${call} }}{{ end }}{{ len $s }}`;
 
+/** Sixty maps that stand for 2^60 values. */
+const shared = '{{ $d := dict }}{{ range until 60 }}{{ $d = dict "a" $d "b" $d }}{{ end }}';
+
 describe('a template that means harm ends with an error that says where', () => {
   it.each([
     ['includes itself', '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}'],
@@ -36,6 +39,18 @@ describe('a template that means harm ends with an error that says where', () => 
     ['joins what is long with what is long', '{{ join (repeat 10000 "a") (until 100000) }}'],
     ['prints a circle', '{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ printf "%v" $d }}'],
     ['copies a circle', '{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ deepCopy $d | len }}'],
+    ['makes a long text longer', '{{ b64enc (repeat 16000000 "a") }}'],
+    ['writes what shares its parts', `${shared}{{ toYaml $d }}`],
+    ['writes JSON of what shares its parts', `${shared}{{ toJson $d }}`],
+    ['prints what shares its parts', `${shared}{{ $d }}`],
+    ['formats what shares its parts', `${shared}{{ printf "%v" $d }}`],
+    ['copies what shares its parts', `${shared}{{ deepCopy $d | len }}`],
+    ['compares what shares its parts', `${shared}{{ deepEqual $d (dict "a" $d "b" $d) }}`],
+    [
+      'writes what is twice in itself',
+      '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ $_ := set $d "b" $d }}{{ toJson $d }}',
+    ],
+    ['makes password hashes without end', '{{ range 4990000 }}{{ end }}{{ bcrypt "a" }}'],
     ['asks for a regular expression that grows', '{{ regexReplaceAll "(x{1000}){1000}" "x" "y" }}'],
     ['nests parentheses', `{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`],
     ['holds a range of ten thousand versions', '{{ semverCompare (repeat 10000 ">1 ") "1.2.3" }}'],

@@ -19,6 +19,11 @@ import { keyStock } from './key-stock.ts';
 
 const require = createRequire(import.meta.url);
 
+/** Steps that a hash which is slow on purpose, or a certificate, counts for: a template may ask for a hundred. */
+const slowSteps = 50_000;
+/** A key of 4096 bits, and the slowest hash: a template may ask for twenty. */
+const slowestSteps = 250_000;
+
 const bcryptCost = 10;
 /** bcrypt reads no further; Go refuses more. */
 const longestPassword = 72;
@@ -26,6 +31,7 @@ const longestPassword = 72;
 function hashPassword(run: Run, password: string): string {
   if (textToBytes(password).length > longestPassword)
     return 'failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes';
+  run.step(slowSteps);
   const bcrypt = require('bcryptjs') as typeof Bcrypt;
   const { randomBytes } = environmentOf(run);
   const salt = `$2a$${bcryptCost}$${bcrypt.encodeBase64([...randomBytes(16)], 16)}`;
@@ -126,6 +132,7 @@ function derivePassword(counter: bigint, type: string, password: string, user: s
 }
 
 function issue(run: Run, request: Omit<CertificateRequest, 'now' | 'serialNumber'>): CertificatePair {
+  run.step(slowSteps);
   const { clock, randomBytes } = environmentOf(run);
   return issueCertificate({ ...request, now: clock.now(), serialNumber: randomBytes(16) });
 }
@@ -180,14 +187,16 @@ export const cryptoFunctions: FunctionTable = new Map<string, TemplateFunction>(
     inRun(['string'], (run, type) => {
       // The key comes from elsewhere, and is as random as all other bytes.
       void environmentOf(run).randomBytes;
+      run.step(type === '' || type === 'rsa' || type === 'dsa' ? slowestSteps : 1);
       return newPrivateKey(type);
     }),
   ],
   [
     'derivePassword',
-    fn(['uint32', 'string', 'string', 'string', 'string'], (counter, type, password, user, site) =>
-      derivePassword(counter.value, type, password, user, site),
-    ),
+    inRun(['uint32', 'string', 'string', 'string', 'string'], (run, counter, type, password, user, site) => {
+      run.step(slowestSteps);
+      return derivePassword(counter.value, type, password, user, site);
+    }),
   ],
   ['buildCustomCert', fn(['string', 'string'], buildCustomCert)],
   [

@@ -1,4 +1,5 @@
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { walking } from '../template/signature.ts';
 import { cryptoFunctions } from './crypto.ts';
 import { dateFunctions } from './dates.ts';
 import { dictFunctions } from './dicts.ts';
@@ -14,8 +15,11 @@ import { semverFunctions } from './semver.ts';
 import { stringFunctions } from './strings.ts';
 import { templateFunctions } from './templates.ts';
 
-/** Every function a Helm chart can call besides Go's own: sprig's without those that read the machine, and Helm's. */
-export const helmFunctions: FunctionTable = new Map<string, TemplateFunction>([
+/** What writes, prints, copies or compares whole values. */
+const walkers =
+  /^(?:must)?(?:to(?:Yaml|YamlPretty|Json|PrettyJson|RawJson|Toml|String|Strings)|deepCopy|deepEqual|merge|mergeOverwrite|quote|squote|cat|join|has|uniq|without)$/i;
+
+const functions: FunctionTable = new Map<string, TemplateFunction>([
   ...stringFunctions,
   ...mathFunctions,
   ...listFunctions,
@@ -31,3 +35,8 @@ export const helmFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ...cryptoFunctions,
   ...templateFunctions,
 ]);
+
+/** Every function a Helm chart can call besides Go's own: sprig's without those that read the machine, and Helm's. */
+export const helmFunctions: FunctionTable = new Map(
+  [...functions].map(([name, called]) => [name, walkers.test(name) ? walking(called) : called]),
+);

@@ -2,15 +2,12 @@ import { byteLength, runes, sliceBytes, textToBytes } from '../go/bytes.ts';
 import { show, sprintf } from '../go/format.ts';
 import { quote as goQuote } from '../go/quote.ts';
 import { strings, typed, type Value } from '../go/values.ts';
-import type { FunctionTable, TemplateFunction } from '../template/run.ts';
+import { longestText, type FunctionTable, type TemplateFunction } from '../template/run.ts';
 import { fn, inRun, variadic } from '../template/signature.ts';
 import { toText, toTextList, toTexts } from './convert.ts';
 import { environmentOf } from './environment.ts';
 import { kebabCase, pascalCase, snakeCase, swapCase, titleCase, uncapitalise } from './letter-case.ts';
 import { abbreviate, abbreviateBoth, wrapText } from './abbreviate.ts';
-
-/** No chart repeats a text this often; one that is attacked does. */
-const longestText = 64 * 1024 * 1024;
 
 function repeat(count: bigint, text: string): string {
   if (count < 0n) throw new Error('strings: negative Repeat count');

@@ -3,7 +3,7 @@ import type { FunctionEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { GoObject, isMap, strings, typeOf, type GoFunction, type GoMap, type Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
-import { fn, inRun, variadic } from '../template/signature.ts';
+import { fn, inRun, variadic, walking } from '../template/signature.ts';
 import { readJson } from '../yaml/json.ts';
 import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
@@ -221,7 +221,7 @@ export const helmfileFunctions: FunctionTable = new Map<string, TemplateFunction
   ],
   ['isFile', inRun(['string'], (run, path) => environmentOf(run).files.isFile(located(run, path, 'isFile')))],
   ['isDir', inRun(['string'], (run, path) => environmentOf(run).files.isDirectory(located(run, path, 'isDir')))],
-  ['toYaml', fn(['any'], (value) => writeYaml(value, { dialect: 'v3' }))],
+  ['toYaml', walking(fn(['any'], (value) => writeYaml(value, { dialect: 'v3' })))],
   ['fromYaml', fn(['string'], (text) => readYaml(text, helmfileYaml))],
   ['fromJson', fn(['string'], lenientJson)],
   ['tpl', inRun(['string', 'any'], (run, text, data) => environmentOf(run).render(text, data))],

@@ -14,7 +14,7 @@ import {
   type Value,
 } from '../go/values.ts';
 import type { FunctionTable } from './run.ts';
-import { fn, variadic } from './signature.ts';
+import { fn, variadic, walking } from './signature.ts';
 
 /** The functions every Go template has. */
 
@@ -228,9 +228,9 @@ export const builtins: FunctionTable = new Map([
   ['le', fn(['value', 'value'], lessOrEqual)],
   ['gt', fn(['value', 'value'], (a, b) => !lessOrEqual(a, b))],
   ['ge', fn(['value', 'value'], (a, b) => !less(a, b))],
-  ['print', variadic([], 'any', (...args) => sprint(args))],
-  ['printf', variadic(['string'], 'any', (format, ...args) => sprintf(format, args))],
-  ['println', variadic([], 'any', (...args) => sprintln(args))],
+  ['print', walking(variadic([], 'any', (...args) => sprint(args)))],
+  ['printf', walking(variadic(['string'], 'any', (format, ...args) => sprintf(format, args)))],
+  ['println', walking(variadic([], 'any', (...args) => sprintln(args)))],
   ['html', variadic([], 'any', (...args) => joined(args).replace(/[\0"'&<>]/g, (char) => htmlEscapes[char]!))],
   ['js', variadic([], 'any', (...args) => escapeScript(joined(args)))],
   ['urlquery', variadic([], 'any', (...args) => queryEscape(joined(args)))],

@@ -14,7 +14,7 @@ import {
 } from '../go/values.ts';
 import { builtins, shortCircuits } from './builtins.ts';
 import { nodeText, type CommandNode, type Node, type NumberNode, type Operand, type PipeNode } from './nodes.ts';
-import { isStackOverflow, type FunctionTable, type Run } from './run.ts';
+import { isStackOverflow, longestText, type FunctionTable, type Run } from './run.ts';
 
 export type Evaluate = (run: Run, dot: Value) => Value;
 /** A command; `final` is the result of the command before it in the pipeline, if there is one. */
@@ -358,6 +358,10 @@ function callWith(
     if (isStackOverflow(error)) throw error;
     run.node = place;
     run.fail(`error calling ${name}: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  if (typeof result === 'string' && result.length > longestText) {
+    run.node = place;
+    run.fail(`error calling ${name}: a text of ${result.length} characters is too long`);
   }
   return result;
 }

@@ -1,10 +1,11 @@
+import { checkExpandedSize } from '../go/expanded-size.ts';
 import { show } from '../go/format.ts';
 import { GoObject, integerOf, isTrue, SizedInt, sortedKeys, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { quote } from '../go/quote.ts';
 import { ExpressionCompiler, type Evaluate } from './compile-expression.ts';
 import { nodeText, type BranchNode, type ListItem, type TemplateNode } from './nodes.ts';
 import type { Tree } from './parser.ts';
-import { flow, type Executable, type Flow, type FunctionTable, type Statement } from './run.ts';
+import { flow, type Executable, type Flow, type FunctionTable, type Run, type Statement } from './run.ts';
 
 /**
  * Turns a parsed template into closures. The statements are here, the expressions in `compile-expression.ts`. What Go keeps
@@ -13,6 +14,15 @@ import { flow, type Executable, type Flow, type FunctionTable, type Statement } 
 export function compile(tree: Tree, functions: FunctionTable): Executable {
   let made: Statement | undefined;
   return { tree, statement: () => (made ??= new StatementCompiler(functions).list(tree.root)) };
+}
+
+function shown(run: Run, value: Value): string {
+  try {
+    checkExpandedSize(value);
+  } catch (error) {
+    run.fail((error as Error).message, error);
+  }
+  return show(value);
 }
 
 class StatementCompiler {
@@ -60,7 +70,7 @@ class StatementCompiler {
             run.node = item;
             if (result instanceof GoObject && result.goKind === 'func')
               run.fail(`can't print ${nodeText(item)} of type ${typeOf(result)}`);
-            run.out += result === undefined ? '<no value>' : show(result);
+            run.out += result === undefined ? '<no value>' : shown(run, result);
           }
           return flow.next;
         };

@@ -29,6 +29,8 @@ export interface TemplateLookup {
 
 /** Deeper calls than this are a template that calls itself for ever. */
 const maxDepth = 100_000;
+/** What a function may answer. No text in a manifest comes near; one that grows with every call soon does. */
+export const longestText = 16 * 1024 * 1024;
 /** No manifest comes near; a template that doubles its output for ever does. */
 const maxOutputLength = 256 * 1024 * 1024;
 

@@ -1,3 +1,4 @@
+import { checkExpandedSize } from '../go/expanded-size.ts';
 import type { GoFunction, GoMap, GoObject, ParamType, SizedInt, Value } from '../go/values.ts';
 import type { Run, TemplateFunction } from './run.ts';
 
@@ -37,6 +38,17 @@ export function variadic<const P extends readonly ParamType[], const R extends P
   call: (...args: [...ArgumentsOf<P>, ...ArgumentOf<R>[]]) => Value,
 ): GoFunction<unknown> & TemplateFunction {
   return { params, rest, call: (args) => call(...(args as unknown as [...ArgumentsOf<P>, ...ArgumentOf<R>[]])) };
+}
+
+/** A function that looks at everything in its arguments. They may be no larger than can be looked at. */
+export function walking(fn: TemplateFunction): TemplateFunction {
+  return {
+    ...fn,
+    call: (args, run) => {
+      for (const arg of args) checkExpandedSize(arg);
+      return fn.call(args, run);
+    },
+  };
 }
 
 /** A function that needs to know the execution it is called in. */
