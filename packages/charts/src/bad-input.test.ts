@@ -51,6 +51,7 @@ describe('a template that means harm ends with an error that says where', () => 
       '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ $_ := set $d "b" $d }}{{ toJson $d }}',
     ],
     ['makes password hashes without end', '{{ range 4990000 }}{{ end }}{{ bcrypt "a" }}'],
+    ['looks for everything in everything', '{{ $l := until 30000 }}{{ range $l }}{{ has -1 $l }}{{ end }}'],
     ['asks for a regular expression that grows', '{{ regexReplaceAll "(x{1000}){1000}" "x" "y" }}'],
     ['nests parentheses', `{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`],
     ['holds a range of ten thousand versions', '{{ semverCompare (repeat 10000 ">1 ") "1.2.3" }}'],
@@ -58,6 +59,13 @@ describe('a template that means harm ends with an error that says where', () => 
     const error = await render(template).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ChartError);
     expect((error as Error).message).toMatch(/bad\/templates\/NOTES\.txt:1/);
+  });
+
+  it('leaves out what is there twice in linear time', async () => {
+    expect(await render('{{ uniq (concat (until 100000) (until 100000)) | len }}')).toBe('100000');
+    expect(await render('{{ uniq (list 1 1.0 "1" true nil nil (list 1) (list 1) (dict) (dict)) | toJson }}')).toBe(
+      '[1,1,"1",true,null,[1],{}]',
+    );
   });
 
   it('matches regular expressions in linear time', async () => {

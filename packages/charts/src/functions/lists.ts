@@ -1,7 +1,7 @@
 import { utf8Compare } from '../go/bytes.ts';
 import { deepEqual, GoObject, kindOf, SizedInt, strings, typed, typeOf, type Value } from '../go/values.ts';
-import type { FunctionTable, TemplateFunction } from '../template/run.ts';
-import { fn, variadic } from '../template/signature.ts';
+import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
+import { fn, inRun, variadic } from '../template/signature.ts';
 import { isEmpty } from './flow.ts';
 import { toInteger, toText, toTexts } from './convert.ts';
 
@@ -23,10 +23,22 @@ function contains(list: readonly Value[], needle: Value): boolean {
   return list.some((item) => deepEqual(item, needle));
 }
 
-function uniq(list: readonly Value[]): Value[] {
-  const kept: Value[] = [];
-  for (const item of list) if (!contains(kept, item)) kept.push(item);
-  return kept;
+function uniq(run: Run, list: readonly Value[]): Value[] {
+  const simple = new Set<Value>();
+  const containers: Value[] = [];
+  return list.filter((item) => {
+    const value = item ?? null;
+    if (typeof value !== 'object' || value === null) {
+      // No number that is none equals another.
+      if (simple.has(value) && !Number.isNaN(value)) return false;
+      simple.add(value);
+      return true;
+    }
+    run.step(containers.length);
+    if (contains(containers, value)) return false;
+    containers.push(value);
+    return true;
+  });
 }
 
 function chunk(size: bigint, list: Value): Value {
@@ -59,9 +71,11 @@ function concat(lists: readonly Value[]): Value {
   return parts.flat();
 }
 
-function has(needle: Value, list: Value): boolean {
+function has(run: Run, needle: Value, list: Value): boolean {
   if (list === null || list === undefined) return false;
-  return contains(elements(list, cannotFind('has')), needle);
+  const items = elements(list, cannotFind('has'));
+  run.step(items.length);
+  return contains(items, needle);
 }
 
 /** Each function under its own name and under the one that promises an error; sprig's both fail. */
@@ -105,7 +119,7 @@ export const listFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ),
   ...alsoMust(
     'uniq',
-    fn(['any'], (list) => uniq(elements(list, cannotFind('uniq')))),
+    inRun(['any'], (run, list) => uniq(run, elements(list, cannotFind('uniq')))),
   ),
   ...alsoMust(
     'without',
@@ -113,7 +127,7 @@ export const listFunctions: FunctionTable = new Map<string, TemplateFunction>([
       elements(list, cannotFind('without')).filter((item) => !contains(omitted, item)),
     ),
   ),
-  ...alsoMust('has', fn(['any', 'any'], has)),
+  ...alsoMust('has', inRun(['any', 'any'], has)),
   ...alsoMust(
     'compact',
     fn(['any'], (list) => elements(list, (kind) => `Cannot compact on type ${kind}`).filter((item) => !isEmpty(item))),
