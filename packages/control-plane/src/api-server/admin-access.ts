@@ -14,6 +14,7 @@ import { names } from '../names.ts';
 import { tokenKubeconfig } from '../target/kubeconfig.ts';
 import type { WatchedTarget } from '../target/target-watch.ts';
 import type { Target } from '../target/target.ts';
+import type { TargetKind } from '../target/watched-cluster.ts';
 
 /** Full access to a control plane, for our own controllers. */
 export interface AdminAccess {
@@ -36,10 +37,10 @@ const renewAfter = 0.8;
 const ours = { [names.apiServerManagedLabel]: 'true' };
 
 /** What our access rests on: without the account nobody knows us, without the binding we may do nothing. */
-export const accessKinds = [
+export const accessKinds: readonly TargetKind[] = [
   { kind: ServiceAccount, labelSelector: ours, metadataOnly: true },
   { kind: ClusterRoleBinding, labelSelector: ours, metadataOnly: true },
-] as const;
+];
 
 /** When a token is to be replaced: after four fifths of its life. */
 export function renewalTime(access: Pick<AdminAccess, 'creationTimestamp' | 'expirationTimestamp'>): number {
