@@ -104,11 +104,12 @@ async function installPacked(): Promise<string> {
   const modules = join(folder, 'npm', 'node_modules');
   const installed = join(import.meta.dirname, '..', 'node_modules');
   await mkdir(join(modules, '@slipway'), { recursive: true });
+  const packed = await pack(join(folder, 'packed'));
+  const ours = new Set(['@slipway', ...packed.map(({ name }) => name)]);
   for (const name of await readdir(installed))
-    if (!name.startsWith('.') && name !== '@slipway') await symlink(join(installed, name), join(modules, name));
-  for (const { name, folder: packed } of await pack(join(folder, 'packed')))
-    await cp(packed, join(modules, name), { recursive: true });
-  const command = join(modules, '@slipway', 'cli');
+    if (!name.startsWith('.') && !ours.has(name)) await symlink(join(installed, name), join(modules, name));
+  for (const each of packed) await cp(each.folder, join(modules, each.name), { recursive: true });
+  const command = join(modules, 'slipway');
   const { bin } = JSON.parse(await readFile(join(command, 'package.json'), 'utf8')) as { bin: { slipway: string } };
   return join(command, bin.slipway);
 }
