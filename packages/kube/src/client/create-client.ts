@@ -22,6 +22,7 @@ import type {
 } from '../client.ts';
 import { sleep, systemClock, type Clock } from '../clock.ts';
 import { addFinalizerPatch, removeFinalizerPatch } from '../finalizers.ts';
+import { InputError } from '../input-error.ts';
 import { kindText, type Kind, type ObjectOf } from '../kind.ts';
 import { coreKinds } from '../kinds/core-kinds.ts';
 import { isConflict, isGone, isInvalid, isNotFound, isUnknownKind, KubeError } from '../kube-error.ts';
@@ -33,13 +34,13 @@ import { formatLabelSelector } from '../selectors.ts';
 import type { Transport } from '../transport.ts';
 import { actingTransport } from '../transport/impersonation.ts';
 import { Discovery } from './discovery.ts';
-import { statusPatch, type StatusShape } from './merge-status.ts';
+import { KnownKinds } from './known-kinds.ts';
+import { statusPatch, statusShape } from './merge-status.ts';
 import { Requester, type ClientInstrument, type Verb } from './requester.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { collectionPath, objectPath, withQuery, type QueryValue } from '../resource-path.ts';
 import { listAnswer, objectAnswer, recordAnswer } from './answers.ts';
 import { watchEvents } from './watch-stream.ts';
-import { InputError } from '../input-error.ts';
 
 export interface ClientOptions {
   transport: Transport;
@@ -85,8 +86,7 @@ class TransportClient implements Client {
   readonly #cache: Pick<Cache, 'wrote' | 'status'> | undefined;
   readonly #requester: Requester;
   readonly #discovery: Discovery;
-  readonly #kinds = new Map<string, Kind>();
-  readonly #stated: ReadonlySet<Kind>;
+  readonly #kinds: KnownKinds;
   readonly #options: ClientOptions;
   readonly #others = new Map<string, TransportClient>();
 
@@ -117,12 +117,11 @@ class TransportClient implements Client {
         this.#clock,
         options.discoveryIntervalMs ?? 1_000,
       );
-    this.#stated = new Set([...coreKinds, ...(options.kinds ?? [])]);
-    for (const kind of this.#stated) this.#learn(kind);
+    this.#kinds = new KnownKinds([...coreKinds, ...(options.kinds ?? [])], this.#discovery, options.cache);
   }
 
   async get<K extends Kind>(kind: K, key: ObjectKey, options: ReadOptions = {}): Promise<ObjectOf<K> | undefined> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     try {
       const answer = await this.#call<ObjectOf<K>>(
         'get',
@@ -181,7 +180,7 @@ class TransportClient implements Client {
     kind: K,
     options: ListOptions & { continue?: string } = {},
   ): Promise<ListPage<ObjectOf<K>>> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     const path = withQuery(collectionPath(kind, options.namespace), {
       ...listQuery(options),
       limit: options.limit || undefined,
@@ -210,7 +209,7 @@ class TransportClient implements Client {
   }
 
   watch<K extends Kind>(kind: K, options: WatchOptions = {}): AsyncIterable<WatchEvent<ObjectOf<K>>> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     const path = withQuery(collectionPath(kind, options.namespace), {
       watch: 1,
       ...listQuery(options),
@@ -231,7 +230,7 @@ class TransportClient implements Client {
   }
 
   async create<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<T> {
-    const kind = await this.#kindOf(object, options.signal);
+    const kind = await this.#kinds.ofObject(object, options.signal);
     const { namespace, name = '' } = object.metadata;
     if (kind.scope === 'Namespaced' && !namespace)
       throw new InputError('Object', `create ${kindText(kind)} ${name}: metadata.namespace is missing`);
@@ -240,7 +239,7 @@ class TransportClient implements Client {
   }
 
   async update<T extends KubeObject>(object: T, options: WriteOptions & SubresourceOption = {}): Promise<T> {
-    const kind = await this.#kindOf(object, options.signal);
+    const kind = await this.#kinds.ofObject(object, options.signal);
     const key = keyOf(object);
     const path = withQuery(objectPath(kind, key, options.subresource), this.#writeQuery(options));
     return this.#write<T>('update', kind, key, { method: 'PUT', path, body: object }, options);
@@ -252,7 +251,7 @@ class TransportClient implements Client {
     patch: Patch,
     options: WriteOptions & SubresourceOption = {},
   ): Promise<ObjectOf<K>> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     const query: Record<string, QueryValue> = this.#writeQuery(options);
     if (patch.type === 'apply') query['force'] = patch.force ?? true;
     return this.#write<ObjectOf<K>>(
@@ -270,7 +269,7 @@ class TransportClient implements Client {
   }
 
   async apply<T extends KubeObject>(object: T, options: ApplyOptions = {}): Promise<T> {
-    const kind = await this.#kindOf(object, options.signal);
+    const kind = await this.#kinds.ofObject(object, options.signal);
     const body = options.owner ? withController(object, options.owner) : object;
     return (await this.patch(kind, keyOf(object), { type: 'apply', body, force: options.force ?? true }, options)) as T;
   }
@@ -280,11 +279,11 @@ class TransportClient implements Client {
     status: StatusFields<T>,
     options: StatusOptions = {},
   ): Promise<Mutable<T>> {
-    const kind = await this.#kindOf(source, options.signal);
+    const kind = await this.#kinds.ofObject(source, options.signal);
     const patch = statusPatch(
       source,
       status as Record<string, unknown>,
-      statusShape(this.#known(source) ?? kind, source),
+      statusShape(this.#kinds.find(source) ?? kind, source),
       this.#clock.now(),
     );
     if (patch === undefined) return mutable(source);
@@ -304,7 +303,7 @@ class TransportClient implements Client {
   }
 
   async delete(kind: Kind, key: ObjectKey, options: DeleteOptions = {}): Promise<DeleteResult | undefined> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     let answer: KubeObject & { status?: unknown; details?: { uid?: string } };
     try {
       answer = await this.#call(
@@ -333,7 +332,7 @@ class TransportClient implements Client {
   }
 
   async deleteCollection(kind: Kind, options: ListOptions & DeleteOptions = {}): Promise<void> {
-    this.#learn(kind);
+    this.#kinds.learn(kind);
     const path = withQuery(collectionPath(kind, options.namespace), {
       ...listQuery(options),
       limit: options.limit || undefined,
@@ -354,7 +353,7 @@ class TransportClient implements Client {
   ): Promise<Mutable<T>> {
     const done = await this.#patchFinalizers(source, (current) => addFinalizerPatch(current, finalizer), options);
     if (done) return done as unknown as Mutable<T>;
-    const kind = await this.#kindOf(source);
+    const kind = await this.#kinds.ofObject(source);
     throw new KubeError(`${kindText(kind)} ${keyText(keyOf(source))} is gone: no finalizer can be added`, {
       code: 404,
       reason: 'NotFound',
@@ -371,7 +370,7 @@ class TransportClient implements Client {
     patchFor: (current: DeepReadonly<KubeObject>) => JsonPatchOperation[] | undefined,
     options: CallOptions,
   ): Promise<KubeObject | undefined> {
-    const kind = await this.#kindOf(object, options.signal);
+    const kind = await this.#kinds.ofObject(object, options.signal);
     const key = keyOf(object);
     let current = object;
     for (let attempt = 0; ; attempt += 1) {
@@ -393,15 +392,11 @@ class TransportClient implements Client {
   }
 
   async resolve(apiVersion: string, kind: string, options: CallOptions = {}): Promise<Kind> {
-    const known = this.#known({ apiVersion, kind });
-    if (known) return known;
-    return toKind(await this.#discovery.resolve(apiVersion, kind, options.signal));
+    return await this.#kinds.resolve(apiVersion, kind, options.signal);
   }
 
   async resolveGroupKind(group: string, kind: string, options: CallOptions = {}): Promise<Kind> {
-    const resource = await this.#discovery.resolveGroupKind(group, kind, options.signal);
-    const found = toKind(resource);
-    return this.#known(found) ?? found;
+    return await this.#kinds.resolveGroupKind(group, kind, options.signal);
   }
 
   discover(options: CallOptions & { fresh?: boolean } = {}): Promise<readonly DiscoveredResource[]> {
@@ -499,7 +494,7 @@ class TransportClient implements Client {
       const answer = await this.#requester.json({ verb, kind, key, operation, ...request }, options);
       return recordAnswer(answer, operation) as T;
     } catch (error) {
-      if (isUnknownKind(error)) this.#forget(kind);
+      if (isUnknownKind(error)) this.#kinds.forget(kind);
       throw error;
     }
   }
@@ -510,36 +505,6 @@ class TransportClient implements Client {
       dryRun: options.dryRun ? 'All' : undefined,
       fieldValidation: options.fieldValidation,
     };
-  }
-
-  #learn(kind: Kind): void {
-    const name = `${kind.apiVersion}/${kind.kind}`;
-    // A kind with a schema knows more than one that only names it.
-    if (!this.#kinds.has(name) || 'definition' in kind) this.#kinds.set(name, kind);
-  }
-
-  #forget(kind: Kind): void {
-    this.#discovery.forget(kind);
-    // What the program itself states stays; what the server once said may have changed.
-    if (!this.#stated.has(kind) && !('definition' in kind)) this.#kinds.delete(`${kind.apiVersion}/${kind.kind}`);
-  }
-
-  #known(object: { readonly apiVersion: string; readonly kind: string }): Kind | undefined {
-    const name = `${object.apiVersion}/${object.kind}`;
-    const known = this.#kinds.get(name);
-    if (known) return known;
-    for (const { kind } of this.#cache?.status() ?? []) this.#learn(kind);
-    return this.#kinds.get(name);
-  }
-
-  async #kindOf(object: DeepReadonly<KubeObject>, signal?: AbortSignal): Promise<Kind> {
-    if (!object.apiVersion || !object.kind)
-      throw new InputError(
-        'Object',
-        `an object named "${object.metadata?.name ?? ''}" has no ${object.kind ? 'apiVersion' : 'kind'}`,
-      );
-    if (!object.metadata) throw new InputError('Object', `an object of kind ${object.kind} has no metadata`);
-    return this.resolve(object.apiVersion, object.kind, { signal });
   }
 }
 
@@ -572,30 +537,4 @@ function lingers(object: DeepReadonly<KubeObject>): boolean {
   // Namespaces keep their finalizers in their spec.
   const held = (finalizers?.length ?? 0) > 0 || (object.kind === 'Namespace' && (spec?.finalizers?.length ?? 0) > 0);
   return held || (deletionGracePeriodSeconds ?? 0) > 0;
-}
-
-function toKind(resource: DiscoveredResource): Kind {
-  const { group, version, kind, plural, scope } = resource;
-  return { group, version, kind, plural, scope, apiVersion: group === '' ? version : `${group}/${version}` };
-}
-
-interface PropertyBag {
-  properties?: Record<string, PropertyBag>;
-  items?: PropertyBag;
-}
-
-function statusShape(kind: Kind, object: DeepReadonly<KubeObject>): StatusShape {
-  const schema = (kind as Kind & { definition?: { status?: PropertyBag } }).definition?.status;
-  if (schema)
-    return {
-      observedGeneration: schema.properties?.['observedGeneration'] !== undefined,
-      conditionGeneration: schema.properties?.['conditions']?.items?.properties?.['observedGeneration'] !== undefined,
-    };
-  const stored = object['status'] as
-    | { observedGeneration?: number; conditions?: { observedGeneration?: number }[] }
-    | undefined;
-  return {
-    observedGeneration: stored?.observedGeneration !== undefined,
-    conditionGeneration: stored?.conditions?.some((c) => c.observedGeneration !== undefined) ?? false,
-  };
 }

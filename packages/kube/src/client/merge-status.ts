@@ -1,4 +1,5 @@
 import { setCondition, type ConditionInput } from '../conditions.ts';
+import type { Kind } from '../kind.ts';
 import { createMergePatch } from '../merge-patch.ts';
 import type { DeepReadonly, KubeObject } from '../object.ts';
 
@@ -49,4 +50,26 @@ function mergeConditions(
     conditions = setCondition(conditions, stamped, nowMs);
   }
   return conditions;
+}
+
+interface PropertyBag {
+  properties?: Record<string, PropertyBag>;
+  items?: PropertyBag;
+}
+
+/** From its schema where the kind has one, otherwise as far as the stored object shows. */
+export function statusShape(kind: Kind, object: DeepReadonly<KubeObject>): StatusShape {
+  const schema = (kind as Kind & { definition?: { status?: PropertyBag } }).definition?.status;
+  if (schema)
+    return {
+      observedGeneration: schema.properties?.['observedGeneration'] !== undefined,
+      conditionGeneration: schema.properties?.['conditions']?.items?.properties?.['observedGeneration'] !== undefined,
+    };
+  const stored = object['status'] as
+    | { observedGeneration?: number; conditions?: { observedGeneration?: number }[] }
+    | undefined;
+  return {
+    observedGeneration: stored?.observedGeneration !== undefined,
+    conditionGeneration: stored?.conditions?.some((c) => c.observedGeneration !== undefined) ?? false,
+  };
 }
