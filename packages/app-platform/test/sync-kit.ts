@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { ConfigMap, Namespace, newObject } from '@slipway/kube';
 import { testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
 
@@ -73,9 +74,15 @@ export const syncSettings = {
 /** A cluster that knows Applications. */
 export async function syncCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
   const cluster = await testCluster(options);
-  let isDone = false;
-  const ready = ensureApplicationKind({ ...cluster, signal: new AbortController().signal }).then(() => (isDone = true));
-  await cluster.eventually('Applications are known', () => isDone);
+  let isOver = false;
+  const ready = ensureApplicationKind({ ...cluster, signal: new AbortController().signal }).finally(
+    () => (isOver = true),
+  );
+  while (!isOver) {
+    await cluster.advance(500);
+    // The definition is a file, and the disk knows nothing of virtual time.
+    await setImmediate();
+  }
   await ready;
   await ensureNamespace(cluster, 'argocd');
   return cluster;

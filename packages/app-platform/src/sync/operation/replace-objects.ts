@@ -1,5 +1,12 @@
-import { isConflict, isTransient, type KubeObject } from '@slipway/kube';
-import { inParallel, refText, withMembership } from '@slipway/manifests';
+import {
+  createMergePatch,
+  isConflict,
+  isTransient,
+  type DeepReadonly,
+  type KubeObject,
+  type Patch,
+} from '@slipway/kube';
+import { inParallel, keyOfRef, refText, withMembership } from '@slipway/manifests';
 
 import type { Comparison } from '../compare.ts';
 import { fieldManager, type SyncRun } from '../run.ts';
@@ -21,13 +28,10 @@ export async function replaceObjects(
   const { client, context, membership } = run;
   const due = targets.filter(({ replaces, key }) => replaces && different.has(key) && live.has(key));
   const outcomes = await inParallel(due, atATime, async ({ object, ref, key }): Promise<StepOutcome> => {
-    const { uid, resourceVersion, finalizers, ownerReferences } = live.get(key)!.metadata;
-    const whole = withMembership(object, membership);
-    // Others hold on to it by these: they are no content.
-    const held = { ...(finalizers ? { finalizers } : {}), ...(ownerReferences ? { ownerReferences } : {}) };
-    const metadata = { ...held, ...whole.metadata, uid, resourceVersion } as KubeObject['metadata'];
     try {
-      await client.update({ ...whole, metadata }, { fieldManager, signal: context.signal });
+      const kind = await client.resolve(object.apiVersion, object.kind, { signal: context.signal });
+      const patch = replacing(live.get(key)!, withMembership(object, membership));
+      await client.patch(kind, keyOfRef(ref), patch, { fieldManager, signal: context.signal });
       return done;
     } catch (error) {
       context.signal.throwIfAborted();
@@ -38,4 +42,17 @@ export async function replaceObjects(
     }
   });
   return outcomes.find(({ state }) => state === 'failed') ?? outcomes.find(({ state }) => state === 'waiting') ?? done;
+}
+
+/** What makes one out of the other and out of nothing later. A patch, since whoever may apply may do that too. */
+function replacing(live: DeepReadonly<KubeObject>, wanted: KubeObject): Patch {
+  const { labels: _labels, annotations: _annotations, ...kept } = live.metadata;
+  const { uid, resourceVersion } = kept;
+  const metadata = { ...kept, ...wanted.metadata };
+  const status = live['status'];
+  const change = createMergePatch({ ...live }, { ...wanted, ...(status === undefined ? {} : { status }), metadata });
+  return {
+    type: 'merge',
+    body: { ...change, metadata: { ...(change?.['metadata'] as object), uid, resourceVersion } },
+  };
 }
