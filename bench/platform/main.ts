@@ -2,6 +2,7 @@
 import { channel, subscribe } from 'node:diagnostics_channel';
 import { parseArgs } from 'node:util';
 
+import type { Platform } from '../../packages/app-platform/src/platform/platform.ts';
 import { decryptSecrets } from '../../packages/app-platform/src/secrets/crypt.ts';
 import { findOracle } from '../../tools/oracles/index.ts';
 import { ensureReferenceBinaries } from '../../tools/reference-cluster/index.ts';
@@ -18,7 +19,7 @@ const sizes: readonly Size[] = options.quick
   ? [{ releases: 10, teams: 1 }]
   : [10, 80].flatMap((releases) => [1, 100].map((teams) => ({ releases, teams })));
 
-type Step = 'values load' | 'full apply' | 'teams-only apply' | 'idle poll';
+type Step = 'values load' | 'values load, first' | 'full apply' | 'teams-only apply' | 'idle poll';
 
 interface Measured {
   readonly size: Size;
@@ -77,13 +78,23 @@ async function measure(world: BenchWorld, size: Size, tools: Programs): Promise<
     tell(size, `${name}: ${figure(measured.oursMs, 'ms')} and ${figure(measured.theirsMs, 'ms')}`);
     return measured;
   };
-  const load = async () => {
-    const platform = world.platform();
+  const load = async (platform: Platform) => {
     await decryptSecrets(platform);
     await platform.layers.values('all');
   };
   return [
-    await step('values load', rounds, load, () => script.loadValues()),
+    await step(
+      'values load',
+      rounds,
+      () => load(world.platform()),
+      () => script.loadValues(),
+    ),
+    await step(
+      'values load, first',
+      rounds,
+      () => load(world.freshPlatform()),
+      () => script.loadValues(),
+    ),
     await step(
       'full apply',
       rounds,
@@ -155,7 +166,7 @@ const tables: Table[] = sizes.map((size) => ({
 await publish({
   script: 'bench:platform',
   title: 'Applying a platform',
-  method: `An installed platform on an embedded API server and a Git server over HTTP, both in a process of their own. Ours: the operator's own rounds. Programs: the same steps as a script does them, with \`sops -d\` for each secret file, \`helmfile\` (and \`helm\` behind it) for values, lists and manifests, \`kubectl apply --server-side\` for the cluster, and \`git\` for every question about the repository, where the operator asks fewer. Medians of ${rounds} rounds in turn.`,
+  method: `An installed platform on an embedded API server and a Git server over HTTP, both in a process of their own. Ours: the operator's own rounds. Programs: the same steps as a script does them, with \`sops -d\` for each secret file, \`helmfile\` (and \`helm\` behind it) for values, lists and manifests, \`kubectl apply --server-side\` for the cluster, and \`git\` for every question about the repository, where the operator asks fewer. *First*: nothing is remembered from before, as in a process that has just started. Medians of ${rounds} rounds in turn.`,
   versions,
   bars: [
     bar('full apply', 5),

@@ -35,6 +35,8 @@ export interface BenchWorld extends AsyncDisposable {
   readonly kubeconfig: string;
   /** As the controller makes one for every round. */
   platform(): Platform;
+  /** As a process has it that has just started: it remembers nothing but the key. */
+  freshPlatform(): Platform;
   readonly operator: AplOperator;
   readonly heads: RemoteHeads;
   readonly copy: WorkingCopy;
@@ -94,6 +96,7 @@ export async function benchWorld(size: Size): Promise<BenchWorld> {
     folder,
     kubeconfig: servers.kubeconfig,
     platform,
+    freshPlatform: () => ({ ...platform(), ...platformMemory(root, settings.envDir), keys: memory.keys }),
     operator,
     heads,
     copy,
