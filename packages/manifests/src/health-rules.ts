@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubeObject } from '@slipway/kube';
-import { Environment } from '@marcbachmann/cel-js';
 
+import { compileBoundedCel } from './bounded-cel.ts';
 import { healthOf, type Health, type HealthFacts } from './health.ts';
 import { groupOf } from './identity.ts';
 import { compileJsonPath } from './json-path.ts';
@@ -85,10 +85,7 @@ function isText(value: unknown): value is string | number | boolean {
 }
 
 function compileCel(rule: HealthRule, part: string, expression: string): Question {
-  const environment = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false });
-  const program = named(rule, part, () => environment.parse(expression)) as (
-    context: Record<string, unknown>,
-  ) => unknown;
+  const program = named(rule, part, () => compileBoundedCel(expression));
   return (object) => {
     try {
       return program({
