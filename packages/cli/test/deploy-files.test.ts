@@ -29,6 +29,17 @@ test('nothing is left over from an operator that is gone', async () => {
   );
 });
 
+test('kubectl delete -k does not take the definitions along: they are in a folder of their own', async () => {
+  const { resources } = parse(await readFile(join(deploy, 'kustomize', 'kustomization.yaml'), 'utf8')) as {
+    resources: string[];
+  };
+  expect(resources).toContain('workload.yaml');
+  for (const resource of resources) {
+    const text = await readFile(join(deploy, 'kustomize', resource), 'utf8');
+    expect(text).not.toMatch(/^kind: CustomResourceDefinition$/m);
+  }
+});
+
 test('chart and image carry the version of the project', async () => {
   const chart = parse(await readFile(join(deploy, 'chart', 'Chart.yaml'), 'utf8')) as Record<string, string>;
   expect(chart).toMatchObject({ version, appVersion: version });

@@ -280,3 +280,21 @@ describe('plan', () => {
     expect(bad.code).toBe(2);
   });
 });
+
+describe('rbac', () => {
+  test.each([[], ['--impersonate']])(
+    'what it prints can be applied to a bare cluster in its order %j',
+    async (...argv) => {
+      await using served = await servedCluster({ controllers: 'none', authorization: 'RBAC' });
+      const { out } = await call(['rbac', 'operand', ...argv.flat()]);
+      const applied: string[] = [];
+      for (const object of parseManifests(out, { source: 'rbac' })) {
+        await served.client.apply(object);
+        applied.push(object.kind);
+      }
+      expect(applied).toEqual(
+        expect.arrayContaining(['Namespace', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding']),
+      );
+    },
+  );
+});
