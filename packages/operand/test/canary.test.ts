@@ -94,9 +94,10 @@ describe('a source that only some may read', () => {
     await cluster.client.create(source(text('canary-1-73314419220')));
     await cluster.client.create(operand('shop', [], from));
     await readyOperand(cluster, 'shop');
-    await cluster.client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { mode: 'Plan' } } });
     const data = source(text('canary-2-73314419220')).data!;
     await cluster.client.patch(Secret, { namespace: 'default', name: 'source' }, { type: 'merge', body: { data } });
+    // Nobody watches a source without a label: the change of the Operand is what is noticed.
+    await cluster.client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { mode: 'Plan' } } });
     const plan = await cluster.eventually('the change is planned', async () => {
       const { status } = (await cluster.client.get(Operand, { name: 'shop' }))!;
       return status?.plan?.find((line) => line.includes('data.password'));
