@@ -63,8 +63,18 @@ function read(path: string, name: string): Uint8Array {
 }
 
 function inside(root: string, path: string, name: string): string {
-  const real = realpathSync.native(path);
+  const real = target(path, name);
   if (real !== root && !real.startsWith(root + sep))
     throw new ChartError('UnsafeArchive', `${name} is a link that leads outside the chart`);
   return real;
+}
+
+/** A link may lead to nothing, or round in a circle. */
+function target(path: string, name: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new ChartError('InvalidChart', `error evaluating symlink ${name}: it leads nowhere (${code})`, { cause });
+  }
 }

@@ -146,6 +146,18 @@ describe('a chart folder', () => {
     expect(await codeOf(loadChart(join(folder, 'web')))).toBe('UnsafeArchive');
   });
 
+  it.each([
+    ['to nothing', 'absent'],
+    ['to itself', 'link'],
+  ])('names a link %s', async (_, to) => {
+    await write('web/Chart.yaml', chartYaml);
+    await symlink(to, join(folder, 'web', 'link'));
+    await expect(loadChart(join(folder, 'web'))).rejects.toMatchObject({
+      code: 'InvalidChart',
+      message: expect.stringMatching(/^error evaluating symlink link: it leads nowhere/) as string,
+    });
+  });
+
   it('refuses a link to a folder above it instead of walking for ever', async () => {
     await write('web/Chart.yaml', chartYaml);
     await symlink('.', join(folder, 'web', 'again'));
