@@ -6,13 +6,21 @@ import { names } from '../src/names.ts';
 import { Application } from '../src/platform/applications.ts';
 import { installationState } from '../src/state/installation-status.ts';
 import { isApplied } from './life.ts';
-import { disturbedGit, platformWorld, type PlatformWorld } from './platform-kit.ts';
+import { disturbedGit, operatorRole, platformWorld, type PlatformWorld } from './platform-kit.ts';
 import { watchStateMachines } from './state-machines.ts';
 
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
 const soak = process.env['SLIPWAY_SOAK'] === '1';
 const embeddedOnly = skipped(onReference, 'on the real API server: storms over a platform, which need virtual time');
 const replay = 'SLIPWAY_STORM=SEED npx vitest run packages/app-platform/test/storm.test.ts';
+
+/** Where replicas elect a leader, the manager's role in its own namespace lets it. */
+const leaseOfReplicas = {
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  resourceNames: ['storm'],
+  verbs: ['get', 'update'],
+};
 
 /** Installed and changed while processes die, others edit, and Git and the API server are slow: one replica or two, without leader election. */
 function storyOf(random: SeededRandom): StormStory {
@@ -27,7 +35,7 @@ function storyOf(random: SeededRandom): StormStory {
   return {
     name: 'app-platform',
     async cluster() {
-      world = await platformWorld();
+      world = await platformWorld({ role: [...operatorRole, leaseOfReplicas] });
       return { ...world.cluster, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
     },
     controllers(calls) {
