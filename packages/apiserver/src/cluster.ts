@@ -4,6 +4,7 @@ import type { UserInfo } from './auth/auth.ts';
 import type { StaticToken } from './auth/authenticator.ts';
 import { bootstrapPolicy } from './auth/bootstrap-policy.ts';
 import { keptAdminToken, tokenOfAdmin } from './auth/admin-token.ts';
+import { readAuthenticationConfiguration } from './auth/authentication-configuration.ts';
 import { clusterAuth } from './auth/cluster-auth.ts';
 import { builtinRegistry } from './builtin-registry.ts';
 import { loadCel } from './cel/late-cel.ts';
@@ -67,7 +68,7 @@ export interface ClusterOptions {
   readonly tokens?: readonly StaticToken[];
   /**
    * A file with an AuthenticationConfiguration, as kube-apiserver takes it: people with tokens of the issuers in its `jwt` are known by the claims it names.
-   * It is read again when it changes, and need not be there yet. Default: nobody's tokens are accepted.
+   * It is read again when it changes; a wrong one keeps the cluster from starting. Default: nobody's tokens are accepted.
    */
   readonly authenticationConfig?: string;
   /** Where webhooks given as Services listen. Default: such webhooks cannot be reached. */
@@ -140,6 +141,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clock = guardedClock(options.clock ?? systemClock, (error) => log(`a timer failed: ${textOf(error)}`));
   const random = options.random ?? systemRandom;
   const manifests = await readManifests([...(options.crds ?? []), ...(options.manifests ?? [])]);
+  if (options.authenticationConfig !== undefined) await readAuthenticationConfiguration(options.authenticationConfig);
   // Whatever fails from here on, a data directory is free again and no controller goes on.
   await using starting = new Cleanup();
   const registry = builtinRegistry();

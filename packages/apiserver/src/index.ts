@@ -13,6 +13,7 @@ export {
 } from './faults.ts';
 export type { InProcessTransport } from './in-process.ts';
 export { ApiServer, type ApiRequest, type ApiResponse, type StreamSink } from './server.ts';
+export { AuthenticationConfigurationError } from './auth/authentication-configuration.ts';
 export { StorageError, type StorageErrorCode } from './store/storage-error.ts';
 export type { HistoryOptions } from './store/store.ts';
 export type { UserInfo } from './auth/auth.ts';

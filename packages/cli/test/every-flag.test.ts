@@ -90,6 +90,11 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
     expect((await call(['status', '--kubeconfig', `${cluster.folder}/rbac-config`])).code).toBe(0);
     expect(await running.stop()).toBe(0);
   },
+  'cluster --authentication-config': async () => {
+    await cluster.file('issuers.yaml', 'jwt: [{ issuer: { url: http://login.example.com, audiences: [a] } }]\n');
+    const { code, err } = await at('cluster', '--port', '0', '--authentication-config', 'issuers.yaml');
+    expect([code, err]).toEqual([1, expect.stringMatching(/issuers\.yaml: jwt\[0\]\.claimMappings is missing\n/)]);
+  },
   'run --kubeconfig': () => run(/"cluster":"[^"]*kubeconfig, context \\"slipway\\""[^]*"msg":"ready"/),
   'run --context': async () => expect((await on('run', '--context', 'moon')).err).toMatch(/^slipway: .*moon/),
   'run --install-crds': () => run(/"msg":"ready"/),

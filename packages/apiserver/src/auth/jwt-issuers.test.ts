@@ -125,16 +125,34 @@ test('new keys of an issuer are found, and tokens of the old ones end', async ()
 });
 
 describe('the file', () => {
-  test('need not be there, is read again when it changes, and trusts nobody when it is broken', async () => {
-    const late = join(folder, 'late.yaml');
-    const issuers = new JwtIssuers({ file: late, clock: systemClock });
+  test('is read again when it changes; while a new one is wrong or gone, the last good one counts', async () => {
+    const changing = join(folder, 'changing.yaml');
+    const issuers = new JwtIssuers({ file: changing, clock: systemClock });
     const isKnown = async () => (await issuers.verify(issuer.token(ann))) !== undefined;
     expect(await isKnown()).toBe(false);
-    await writeFile(late, JSON.stringify({ jwt: [entry(issuer)] }));
+    await writeFile(changing, JSON.stringify({ jwt: [entry(issuer)] }));
     expect(await isKnown()).toBe(true);
-    await writeFile(late, 'jwt: [');
+    await writeFile(changing, 'jwt: [');
+    expect(await isKnown()).toBe(true);
+    await rm(changing);
+    expect(await isKnown()).toBe(true);
+    await writeFile(changing, 'jwt: []\n');
     expect(await isKnown()).toBe(false);
   });
+});
+
+test.each([
+  ['no JSON', 'hello'],
+  ['null', 'null'],
+  ['a description of nobody', '{}'],
+  ['keys that are none', '{"keys": 3}'],
+])('an issuer that answers with %s vouches for nobody and ends nothing', async (_what, answer) => {
+  await using own = await startTokenIssuer();
+  const issuers = await trusting(entry(own));
+  own.answerInstead(answer);
+  expect(await issuers.verify(own.token(ann))).toBeUndefined();
+  own.answerInstead(undefined);
+  expect(await issuers.verify(own.token(ann))).toBeDefined();
 });
 
 test('over a socket, with roles: who is bound to none may look at nothing, and a review knows them', async () => {

@@ -1,26 +1,14 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+
 import type { Clock } from '../clock.ts';
 import { nodeHttps } from '../http/node-http.ts';
 import { nodeCrypto } from '../node-crypto.ts';
 import type { UserInfo } from './auth.ts';
+import { type Issuer, readAuthenticationConfiguration } from './authentication-configuration.ts';
 import { type JsonWebKeySet, publicKeyOf, readToken, type SignedToken } from './signed-token.ts';
 
-/** One entry of `jwt` in an AuthenticationConfiguration, as far as it is understood here. */
-interface Issuer {
-  readonly issuer: {
-    readonly url: string;
-    readonly audiences: readonly string[];
-    readonly certificateAuthority?: string;
-  };
-  readonly claimMappings: {
-    readonly username: { readonly claim: string; readonly prefix?: string };
-    readonly groups?: { readonly claim: string; readonly prefix?: string };
-  };
-  readonly claimValidationRules?: readonly { readonly claim: string; readonly requiredValue: string }[];
-}
-
 export interface JwtIssuersOptions {
-  /** An AuthenticationConfiguration (`apiserver.config.k8s.io`). It may change at any time, and need not be there yet. */
+  /** An AuthenticationConfiguration (`apiserver.config.k8s.io`). It may change at any time. */
   readonly file: string;
   readonly clock: Clock;
 }
@@ -34,7 +22,10 @@ const askAgainMs = 10_000;
 export class JwtIssuers {
   readonly #options: JwtIssuersOptions;
   readonly #keys = new Map<string, { readonly askedMs: number; readonly keySet: Promise<JsonWebKeySet> }>();
-  #read: { readonly version: string; readonly issuers: Promise<readonly Issuer[]> } | undefined;
+  #read: { readonly version: string; readonly issuers: Promise<readonly Issuer[]> } = {
+    version: '',
+    issuers: Promise.resolve([]),
+  };
 
   constructor(options: JwtIssuersOptions) {
     this.#options = options;
@@ -103,8 +94,12 @@ export class JwtIssuers {
         response.on('error', fail);
         response.on('end', () => {
           timer.cancel();
-          if (response.statusCode !== 200) reject(new Error(`${address} answers ${response.statusCode}`));
-          else resolve(JSON.parse(Buffer.concat(chunks).toString()) as T);
+          try {
+            if (response.statusCode !== 200) throw new Error(`${address} answers ${response.statusCode}`);
+            resolve(JSON.parse(Buffer.concat(chunks).toString()) as T);
+          } catch (error) {
+            reject(error as Error);
+          }
         });
       });
       const fail = (error: Error): void => {
@@ -116,24 +111,14 @@ export class JwtIssuers {
     });
   }
 
+  /** Like kube-apiserver it goes on with what it had when a new file is wrong. */
   async #issuers(): Promise<readonly Issuer[]> {
     const { file } = this.#options;
     const found = await stat(file).catch(() => undefined);
-    if (!found) return [];
-    const version = `${found.mtimeMs} ${found.ino} ${found.size}`;
-    if (this.#read?.version !== version) this.#read = { version, issuers: readIssuers(file) };
+    const { version: before, issuers: known } = this.#read;
+    const version = found ? `${found.mtimeMs} ${found.ino} ${found.size}` : before;
+    if (version !== before) this.#read = { version, issuers: readAuthenticationConfiguration(file).catch(() => known) };
     return await this.#read.issuers;
-  }
-}
-
-async function readIssuers(file: string): Promise<readonly Issuer[]> {
-  const { parse } = await import('yaml');
-  try {
-    const { jwt } = parse(await readFile(file, 'utf8')) as { jwt?: readonly Issuer[] };
-    return Array.isArray(jwt) ? (jwt as readonly Issuer[]) : [];
-  } catch {
-    // Half a file, or none that can be read, names nobody.
-    return [];
   }
 }
 

@@ -15,6 +15,8 @@ export interface TokenIssuer extends AsyncDisposable {
   readonly asked: () => number;
   /** New keys; tokens of the old ones are worth nothing from then on. */
   rotate(): void;
+  /** What it answers to everything from now on; `undefined`: as it should. */
+  answerInstead(text: string | undefined): void;
   /** A token that is good for an hour, unless the claims or the header say otherwise. */
   token(claims: Claims, header?: Claims): string;
 }
@@ -34,10 +36,12 @@ export async function startTokenIssuer(
   let keyNumber = 0;
   let asked = 0;
   let keys = newKeys(algorithm);
+  let instead: string | undefined;
   const server = https.createServer({ cert: certificate, key }, (request, response) => {
     const answer = (body: object) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (request.url === '/.well-known/openid-configuration') {
+    if (instead !== undefined) response.writeHead(200).end(instead);
+    else if (request.url === '/.well-known/openid-configuration') {
       answer({ issuer: url, jwks_uri: `${url}/keys`, id_token_signing_alg_values_supported: [algorithm] });
     } else if (request.url === '/keys') {
       asked += 1;
@@ -54,6 +58,9 @@ export async function startTokenIssuer(
     rotate() {
       keyNumber += 1;
       keys = newKeys(algorithm);
+    },
+    answerInstead(text) {
+      instead = text;
     },
     token(claims, header = {}) {
       const nowSeconds = Math.floor(systemClock.now() / 1_000);

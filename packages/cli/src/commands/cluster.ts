@@ -2,7 +2,13 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, styled, type Terminal } from '@slipway/kube';
-import { keepProcessLean, startCluster, StorageError, type Cluster } from '@slipway/apiserver';
+import {
+  AuthenticationConfigurationError,
+  keepProcessLean,
+  startCluster,
+  StorageError,
+  type Cluster,
+} from '@slipway/apiserver';
 import { catchUncaught, createLogger } from '@slipway/runtime';
 import { parse } from 'yaml';
 
@@ -67,7 +73,9 @@ export async function startEmbedded(
     random: terminal.random,
     log: (message) => disk.failed(message),
   }).catch((error: unknown) => {
-    throw storageProblem(error, dataDir);
+    if (!(error instanceof AuthenticationConfigurationError)) throw storageProblem(error, dataDir);
+    const hint = 'correct the file, or start without --authentication-config';
+    throw new CommandError(error.message, { hint, cause: error });
   });
   cluster.observe(() => disk.stored());
   try {

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { basename, dirname, join } from 'node:path';
 import { type Clock, sleep } from '@slipway/kube';
 
-import { authenticationFile } from './authentication-configuration.ts';
+import { authenticationFile, trustsNobody } from './authentication-configuration.ts';
 
 /** How an embedded API server is started. */
 export interface ClusterCommand {
@@ -35,6 +35,8 @@ export class ClusterProcess {
   /** Starts it on this port (0: any free one). It outlives us: a control plane must not die with its operator. */
   async start(port: number): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    if ((await readFile(join(this.folder, authenticationFile), 'utf8').catch(missing)) === undefined)
+      await this.trust(trustsNobody);
     const output = await open(join(this.folder, 'output.log'), 'a', 0o600);
     try {
       const [program, ...first] = this.#command.command;
