@@ -74,7 +74,9 @@ describe.skipIf(isSkipped)('slipway check of a real API server', () => {
       (config) => (config.clusters[0]!.cluster.server = 'https://127.0.0.1:9'),
     );
     const { code, out, err } = await call(['check', '--kubeconfig', file]);
-    expect(err).toMatch(/^slipway: https:\/\/127\.0\.0\.1:9 does not answer: .*\n {2}is the cluster running/);
+    expect(err).toMatch(
+      /^slipway: no answer from https:\/\/127\.0\.0\.1:9 \(.*silent.*\): connect .*\n {2}is the cluster running/,
+    );
     expect({ code, out }).toEqual({ code: 3, out: '' });
   });
 

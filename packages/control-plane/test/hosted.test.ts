@@ -311,15 +311,18 @@ describe('the removal of a hosted control plane', () => {
     expect(Object.keys(await snapshotCluster(client)).length).toBeGreaterThan(Object.keys(before).length + 15);
 
     const seen: string[] = [];
+    const parts = [
+      () => client.get(Deployment, inPlace('controller-manager')),
+      () => client.get(Deployment, inPlace('apiserver')),
+      () => client.get(StatefulSet, inPlace('etcd')),
+      async () => (await client.listPage(PersistentVolumeClaim, { namespace: place })).items[0],
+      () => client.get(Namespace, { name: place }),
+    ];
     const look = async () => {
-      const left = await Promise.all([
-        client.get(Deployment, inPlace('controller-manager')),
-        client.get(Deployment, inPlace('apiserver')),
-        client.get(StatefulSet, inPlace('etcd')),
-        client.listPage(PersistentVolumeClaim, { namespace: place }).then(({ items }) => items[0]),
-        client.get(Namespace, { name: place }),
-      ]);
-      seen.push(left.map((each) => (each === undefined ? '-' : 'x')).join(''));
+      let state = '';
+      // What goes last is read first: what goes between two reads must not look like a wrong order.
+      for (const read of parts.toReversed()) state = `${(await read()) === undefined ? '-' : 'x'}${state}`;
+      seen.push(state);
     };
     await client.delete(APIServer, key);
     await cluster.eventually('it is gone', async () => {

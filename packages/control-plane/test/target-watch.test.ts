@@ -2,7 +2,6 @@ import {
   ClusterRole,
   ClusterRoleBinding,
   type Kind,
-  type KubeObject,
   type ObjectKey,
   RoleBinding,
   Secret,
@@ -156,8 +155,11 @@ test('an API server that is cut off says so in seconds, and is ready again soon 
   await cluster.eventually('the watches are open', async () => (await health()) === 'True');
   landscape.reachable = false;
   await cluster.eventually('it says so', async () => (await health()) === 'False', soon);
-  const found = (await cluster.client.get(ManagedControlPlane, key)) as KubeObject & ManagedControlPlane;
-  expect(found.status?.status).toBe('Not Ready');
+  await cluster.eventually(
+    'so does the control plane',
+    async () => (await cluster.client.get(ManagedControlPlane, key))?.status?.status === 'Not Ready',
+    soon,
+  );
   landscape.reachable = true;
   // A watch that failed is tried again within half a minute.
   await cluster.eventually('it is ready', async () => (await health()) === 'True', { withinMs: seconds(40) });
