@@ -12,10 +12,11 @@ const clusterTests = [
   'docs/**/*.test.ts',
 ];
 
+/** Their kit follows all work of the process with files and keys, which would slow down everybody else. */
+const btpManager = ['packages/btp-manager/test/**/*.test.ts'];
+
 /** Files that change their process for whoever comes after them. */
 const changeTheirProcess = [
-  // The kit counts all file and crypto work of the process, and keeps a copy of the module until the file ends.
-  'packages/btp-manager/test/**/*.test.ts',
   // Fakes the timers before undici starts one.
   'packages/kube/test/watch-failures/silence.test.ts',
   // Puts a full disk in the place of node:fs/promises before anything has it.
@@ -30,7 +31,12 @@ export default defineConfig({
       : [
           // Most files keep nothing to themselves, so a worker takes one after the other with its modules loaded.
           project('beside the code', { include: ['packages/*/src/**/*.test.ts'], isolate: false }),
-          project('on a cluster', { include: clusterTests, exclude: changeTheirProcess, isolate: false }),
+          project('on a cluster', {
+            include: clusterTests,
+            exclude: [...btpManager, ...changeTheirProcess],
+            isolate: false,
+          }),
+          project('btp-manager on a cluster', { include: btpManager, isolate: false }),
           project('in a process of its own', { include: changeTheirProcess, isolate: true }),
         ],
     // What needed another try is reported as a failure at the end.

@@ -206,7 +206,7 @@ const scenarios: readonly Scenario[] = [
   ),
 ];
 
-/** All points take minutes; `SLIPWAY_SWEEP=full` tries them all, otherwise every twenty-third is. */
+/** All points take minutes; `SLIPWAY_SWEEP=full` tries them all, otherwise some are. */
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
 const stride = full ? 1 : 23;
 

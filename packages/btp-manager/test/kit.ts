@@ -1,4 +1,5 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCondition, Namespace, newObject, Secret, systemClock, type KubeObject } from '@slipway/kube';
@@ -9,7 +10,6 @@ import {
   type TestClusterOptions,
   type TestManager,
 } from '@slipway/testing';
-import { afterAll } from 'vitest';
 
 import { BtpOperator } from '../src/api.ts';
 import { makeCa, makeLeaf } from '../src/certificates/issue-certificates.ts';
@@ -25,7 +25,11 @@ export const encode = (text: string): string => Buffer.from(text).toString('base
 export const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString('utf8');
 
 const copies: string[] = [];
-afterAll(async () => void (await Promise.all(copies.map((folder) => rm(folder, { recursive: true, force: true })))));
+// Files that share a worker share the first copy too, so it goes with the worker, which is told to end by a signal.
+process.once('SIGTERM', () => {
+  for (const folder of copies) rmSync(folder, { recursive: true, force: true });
+  process.kill(process.pid, 'SIGTERM');
+});
 
 /** A copy of the module's files that a test may change. */
 export async function moduleCopy(): Promise<{ folder: string; data: Record<string, string> }> {
