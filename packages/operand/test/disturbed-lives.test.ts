@@ -16,6 +16,7 @@ import { toLiveRef } from '../src/live-refs.ts';
 import {
   changeTo,
   configMap,
+  diesAfter,
   gadgetDefinition,
   operand,
   operandCluster,
@@ -37,6 +38,12 @@ async function isDown(cluster: TestCluster, name: string): Promise<void> {
   await cluster.eventually(`namespace ${name} is gone`, async () => !(await cluster.client.get(Namespace, { name })));
 }
 
+async function dropDefinition(cluster: TestCluster, name: string): Promise<void> {
+  const { client } = cluster;
+  await client.delete(CustomResourceDefinition, { name });
+  await cluster.eventually('it is gone', async () => !(await client.get(CustomResourceDefinition, { name })));
+}
+
 describe('two Operands that swap an object', () => {
   test('of the same content both have it, whenever the operator dies', async () => {
     await using cluster = await operandCluster();
@@ -52,12 +59,7 @@ describe('two Operands that swap an object', () => {
     await manager.stop();
     await changeTo(cluster, 'a', [configMap('own-a'), configMap('y', { v: '1' })]);
     await changeTo(cluster, 'b', [configMap('own-b'), configMap('x', { v: '1' })]);
-    let writes = 0;
-    const dying = await runOperator(cluster, (request, phase) => {
-      if (phase === 'after' && request.method !== 'GET' && ++writes === 4) void dying.stop();
-    });
-    await cluster.eventually('it died', () => writes >= 4);
-    await dying.stop();
+    await diesAfter(cluster, 4);
     await runOperator(cluster);
     await readyOperand(cluster, 'a');
     await readyOperand(cluster, 'b');
@@ -155,11 +157,7 @@ describe('an Operand that is deleted', () => {
     await client.create(operand('shop', [configMap('a'), gadget]));
     await readyOperand(cluster, 'shop');
     await manager.stop();
-    await client.delete(CustomResourceDefinition, { name: `gadgets.${group}` });
-    await cluster.eventually(
-      'the definition is gone',
-      async () => !(await client.get(CustomResourceDefinition, { name: `gadgets.${group}` })),
-    );
+    await dropDefinition(cluster, `gadgets.${group}`);
     await client.delete(Operand, { name: 'shop' });
     await runOperator(cluster);
     await isGone(cluster, 'shop');
@@ -197,12 +195,7 @@ describe('an Operand that is deleted', () => {
     await readyOperand(cluster, 'shop');
     await manager.stop();
     await client.delete(Operand, { name: 'shop' });
-    let writes = 0;
-    const dying = await runOperator(cluster, (request, phase) => {
-      if (phase === 'after' && request.method !== 'GET' && ++writes === 2) void dying.stop();
-    });
-    await cluster.eventually('it died', () => writes >= 2);
-    await dying.stop();
+    await diesAfter(cluster, 2);
     await runOperator(cluster);
     await isGone(cluster, 'shop');
     const left = await client.get(ConfigMap, at('theirs'));
@@ -228,11 +221,7 @@ describe('members without an owner', () => {
     await client.create(operand('shop', [definition, gadget]));
     await readyOperand(cluster, 'shop');
     await manager.stop();
-    await client.delete(CustomResourceDefinition, { name: `gadgets.${group}` });
-    await cluster.eventually(
-      'the definition is gone',
-      async () => !(await client.get(CustomResourceDefinition, { name: `gadgets.${group}` })),
-    );
+    await dropDefinition(cluster, `gadgets.${group}`);
     await client.create(definition);
     await runOperator(cluster);
     await cluster.eventually('the gadget is back', async () => {

@@ -34,6 +34,16 @@ function hooked(inner: Transport, hook: Hook): Transport {
   };
 }
 
+/** Runs the operator until it has made this many writes, and ends it there. */
+export async function diesAfter(cluster: TestCluster, most: number): Promise<void> {
+  let writes = 0;
+  const dying = await runOperator(cluster, (request, phase) => {
+    if (phase === 'after' && request.method !== 'GET' && ++writes === most) void dying.stop();
+  });
+  await cluster.eventually('it died', () => writes >= most);
+  await dying.stop();
+}
+
 export function configMap(
   name: string,
   data: Record<string, string> = {},

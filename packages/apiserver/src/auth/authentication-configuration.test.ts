@@ -29,27 +29,29 @@ test('what is understood is read', async () => {
 });
 
 test.each<[string, unknown]>([
-  ['it must be an object', '[]'],
-  ['it must be an object', ''],
-  ['jwt must be a list', { jwt: 3 }],
-  ['jwt[0] must be an object', { jwt: [null] }],
-  ['kind must be AuthenticationConfiguration', { kind: 'EncryptionConfiguration' }],
-  ['jwt[0].issuer.url must be an https address', entry({ issuer: { ...issuer, url: 'http://login.example.com' } })],
-  ['jwt[0].issuer.audiences must be a list with an entry', entry({ issuer: { ...issuer, audiences: [] } })],
-  ['jwt[0].issuer.audiences is missing', entry({ issuer: { url: issuer.url } })],
+  ['Invalid value: "array"', '[]'],
+  ['Invalid value: "null"', ''],
+  ['jwt: Invalid value: "integer"', { jwt: 3 }],
+  ['jwt[0]: Invalid value: "null"', { jwt: [null] }],
+  ['kind: Unsupported value: "EncryptionConfiguration"', { kind: 'EncryptionConfiguration' }],
+  ['jwt[0].issuer.url: must be an https address', entry({ issuer: { ...issuer, url: 'http://login.example.com' } })],
+  ['jwt[0].issuer.audiences: Invalid value', entry({ issuer: { ...issuer, audiences: [] } })],
+  ['jwt[0].issuer.audiences: Required value', entry({ issuer: { url: issuer.url } })],
   ['jwt[0].issuer.discoveryURL is not known here', entry({ issuer: { ...issuer, discoveryURL: 'https://a' } })],
   [
-    'jwt[0].claimMappings.username.claim is missing',
+    'jwt[0].claimMappings.username.claim: Required value',
     entry({ claimMappings: { username: { expression: 'claims.sub' } } }),
   ],
   [
-    'jwt[0].claimValidationRules[0].claim is missing',
+    'jwt[0].claimValidationRules[0].claim: Required value',
     entry({ claimValidationRules: [{ expression: "claims.hd == 'corp'" }] }),
   ],
   ['jwt[0].userValidationRules is not known here', entry({ userValidationRules: [] })],
   ['anonymous is not known here', { anonymous: { enabled: false } }],
+  ['key "jwt" already set in map', 'jwt: []\njwt: []\n'],
 ])('refused by name, for a rule nobody checks would let in whom it was to keep out: %s', async (problem, content) => {
-  await expect(read(content)).rejects.toThrow(`file.yaml: ${problem}`);
+  await expect(read(content)).rejects.toThrow(problem);
+  await expect(read(content)).rejects.toThrow('file.yaml: ');
 });
 
 test('a cluster does not start with a configuration that is wrong or not there', async () => {

@@ -1,5 +1,11 @@
 import { readFile } from 'node:fs/promises';
 
+import { schemaErrors } from '../crd/validate-object.ts';
+import type { JsonObject } from '../object.ts';
+import { pruneUnknown } from '../schema/prune.ts';
+import type { Schema } from '../schema/schema.ts';
+import { loadYaml, parseYaml } from '../schema/yaml-text.ts';
+
 /** One entry of `jwt` in an AuthenticationConfiguration. */
 export interface Issuer {
   readonly issuer: {
@@ -22,87 +28,80 @@ export class AuthenticationConfigurationError extends Error {
   }
 }
 
-type Check = (value: unknown, path: string) => string | undefined;
+const text: Schema = { type: 'string' };
+const filled: Schema = { type: 'string', minLength: 1 };
+const mapping: Schema = { type: 'object', required: ['claim'], properties: { claim: filled, prefix: text } };
 
-const text: Check = (value, path) => (typeof value === 'string' ? undefined : `${path} must be a string`);
-const filled: Check = (value, path) => (typeof value === 'string' && value ? undefined : `${path} must not be empty`);
-const https: Check = (value, path) =>
-  typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:'
-    ? undefined
-    : `${path} must be an https address`;
-const oneOf =
-  (...allowed: readonly string[]): Check =>
-  (value, path) =>
-    allowed.includes(value as string) ? undefined : `${path} must be ${allowed.join(' or ')}`;
-
-function list(item: Check, least = 0): Check {
-  return (value, path) => {
-    if (!Array.isArray(value) || value.length < least)
-      return `${path} must be a list${least > 0 ? ' with an entry' : ''}`;
-    return firstProblem(value.map((entry, index) => item(entry, `${path}[${index}]`)));
-  };
-}
-
-function fields(known: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
-  return (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path || 'it'} must be an object`;
-    const at = (name: string): string => (path ? `${path}.${name}` : name);
-    const missing = required.find((name) => !Object.hasOwn(value, name));
-    if (missing !== undefined) return `${at(missing)} is missing`;
-    return firstProblem(
-      Object.entries(value).map(([name, entry]) =>
-        Object.hasOwn(known, name) ? known[name]!(entry, at(name)) : `${at(name)} is not known here`,
-      ),
-    );
-  };
-}
-
-function firstProblem(problems: readonly (string | undefined)[]): string | undefined {
-  return problems.find((problem) => problem !== undefined);
-}
-
-const mapping = fields({ claim: filled, prefix: text }, ['claim']);
-// What is not looked at must not be there: a rule nobody checks would let in whom it was to keep out.
-const configuration = fields({
-  apiVersion: oneOf(
-    'apiserver.config.k8s.io/v1',
-    'apiserver.config.k8s.io/v1beta1',
-    'apiserver.config.k8s.io/v1alpha1',
-  ),
-  kind: oneOf('AuthenticationConfiguration'),
-  jwt: list(
-    fields(
-      {
-        issuer: fields(
-          {
-            url: https,
-            audiences: list(filled, 1),
-            audienceMatchPolicy: oneOf('MatchAny'),
-            certificateAuthority: text,
+/** What is understood of an AuthenticationConfiguration. */
+const configuration: Schema = {
+  type: 'object',
+  properties: {
+    apiVersion: {
+      type: 'string',
+      enum: ['v1', 'v1beta1', 'v1alpha1'].map((each) => `apiserver.config.k8s.io/${each}`),
+    },
+    kind: { type: 'string', enum: ['AuthenticationConfiguration'] },
+    jwt: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['issuer', 'claimMappings'],
+        properties: {
+          issuer: {
+            type: 'object',
+            required: ['url', 'audiences'],
+            properties: {
+              url: filled,
+              audiences: { type: 'array', minItems: 1, items: filled },
+              audienceMatchPolicy: { type: 'string', enum: ['MatchAny'] },
+              certificateAuthority: text,
+            },
           },
-          ['url', 'audiences'],
-        ),
-        claimMappings: fields({ username: mapping, groups: mapping }, ['username']),
-        claimValidationRules: list(fields({ claim: filled, requiredValue: text }, ['claim', 'requiredValue'])),
+          claimMappings: {
+            type: 'object',
+            required: ['username'],
+            properties: { username: mapping, groups: mapping },
+          },
+          claimValidationRules: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['claim', 'requiredValue'],
+              properties: { claim: filled, requiredValue: text },
+            },
+          },
+        },
       },
-      ['issuer', 'claimMappings'],
-    ),
-  ),
-});
+    },
+  },
+};
 
 /** The issuers a file names. */
 export async function readAuthenticationConfiguration(file: string): Promise<readonly Issuer[]> {
-  const { parse } = await import('yaml');
-  let content: unknown;
+  const content = await readYaml(file);
+  const [error] = schemaErrors(content, configuration);
+  if (error) throw new AuthenticationConfigurationError(file, `${error.field}: ${error.detail}`);
+  // What is not looked at must not be there: a rule nobody checks would let in whom it was to keep out.
+  const [unknown] = pruneUnknown(content as JsonObject, configuration).unknownFields;
+  if (unknown !== undefined) throw new AuthenticationConfigurationError(file, `${unknown} is not known here`);
+  const { jwt = [] } = content as { jwt?: readonly Issuer[] };
+  const wrong = jwt.findIndex(({ issuer }) => !URL.canParse(issuer.url) || new URL(issuer.url).protocol !== 'https:');
+  if (wrong !== -1)
+    throw new AuthenticationConfigurationError(file, `jwt[${wrong}].issuer.url: must be an https address`);
+  return jwt;
+}
+
+async function readYaml(file: string): Promise<unknown> {
   try {
-    content = parse(await readFile(file, 'utf8'));
+    await loadYaml();
+    const { value, strictErrors } = parseYaml(await readFile(file, 'utf8'));
+    if (strictErrors.length > 0) throw new AuthenticationConfigurationError(file, strictErrors.join('; '));
+    return value;
   } catch (error) {
+    if (error instanceof AuthenticationConfigurationError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new AuthenticationConfigurationError(file, code === 'ENOENT' ? 'there is no such file' : message, {
       cause: error,
     });
   }
-  const problem = configuration(content, '');
-  if (problem !== undefined) throw new AuthenticationConfigurationError(file, problem);
-  return (content as { jwt?: readonly Issuer[] }).jwt ?? [];
 }
