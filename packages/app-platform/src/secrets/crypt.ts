@@ -20,7 +20,7 @@ export interface CryptOptions {
 
 /** Whether the repository says how its secrets are encrypted. Without that they stay as they are. */
 export function usesSops(directory: string): boolean {
-  return existsSync(join(directory, '.sops.yaml'));
+  return readText(join(directory, '.sops.yaml')) !== undefined;
 }
 
 /**
@@ -108,5 +108,11 @@ function filesBelow(root: string, wanted: (name: string) => boolean): string[] {
 
 /** Small files, and all of them with every apply: see `foldersBelow` for why nobody waits. */
 function readText(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    // Only what is not there is none: a file that cannot be read must not count as one less to encrypt.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '@slipway/kube';
 import { generateAgeKey } from '@slipway/sops';
@@ -210,6 +210,15 @@ test('encrypt() and decrypt(): a repository that does not say how its secrets ar
   await encryptSecrets(step.crypt);
   await decryptSecrets(step.crypt);
   expect(await step.files()).toEqual({ [file]: clear });
+});
+
+test('encrypt(): rules that are there and cannot be read are no reason to leave secrets in clear', async () => {
+  await using step = await repository();
+  const place = join(step.platform.directory, '.sops.yaml');
+  await rm(place);
+  await symlink('.sops.yaml', place);
+  await expect(encryptSecrets(step.crypt)).rejects.toThrow('ELOOP');
+  await expect(secretsInClear(step.platform.directory)).rejects.toThrow('ELOOP');
 });
 
 function lineOf(text: string, key: string): string | undefined {
