@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { command } from '../src/command/chart-command.ts';
 import { command as helmfileCommand } from '../src/command/helmfile-command.ts';
 import { answeringHelper, ChartServer, issueLoopback, makeChart, type ServerOptions } from './chart-server.ts';
+import { LoopbackProxy } from './loopback-proxy.ts';
 
 /** The helm command and ours, against the same server. Starting helm is slow: this belongs to the lane with the oracles. */
 const inLane = process.env['SLIPWAY_CLUSTER'] === 'reference';
@@ -53,9 +54,15 @@ interface Outcome {
   readonly out: string;
 }
 
+/** What a test adds to the environment of both. */
+let more: Record<string, string> = {};
+afterEach(() => {
+  more = {};
+});
+
 /** Programs of the test's own come first. */
 function environment() {
-  return { HOME: home, PATH: `${join(home, 'bin')}${delimiter}${process.env['PATH']}` };
+  return { HOME: home, PATH: `${join(home, 'bin')}${delimiter}${process.env['PATH']}`, ...more };
 }
 
 async function byHelm(...args: string[]): Promise<Outcome> {
@@ -121,7 +128,6 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
     },
   );
 
-  // A redirect cannot be compared on one machine: Go takes another port of the same host for the same place, we do not.
   it.each([false, true])('a password goes to another host the index names only when told so (%s)', async (pass) => {
     await using elsewhere = await new ChartServer().start();
     await elsewhere.publish(await makeChart('web', '1.2.3'));
@@ -133,6 +139,56 @@ describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
     expect(await byUs('template', ['web'], given)).toEqual(theirs);
     expect(elsewhere.seen).toEqual(told);
     expect(told.map(({ authorization }) => authorization !== undefined)).toEqual([pass]);
+  });
+
+  it.each([
+    ['', true],
+    ['charts.test', false],
+    ['.test', false],
+    ['test', false],
+    ['*.test', false],
+    ['charts.test:8080', false],
+    ['charts.test:8081', true],
+    ['arts.test', true],
+    ['other.test, charts.test', false],
+    ['*', false],
+    ['10.0.0.0/8', true],
+  ])('a proxy is asked the same things with NO_PROXY "%s"', async (NO_PROXY, isAsked) => {
+    await serve();
+    await using proxy = await new LoopbackProxy({ 'charts.test:8080': server }).start();
+    for (const name of ['HTTP_PROXY', 'http_proxy']) {
+      more = { [name]: `http://me:secret@${proxy.host}`, NO_PROXY };
+      const repo = 'http://charts.test:8080/charts';
+      const theirs = await byHelm('template', 'web', '--repo', repo, '--version', '1.2.3');
+      const asked = proxy.asked.splice(0);
+      const ours = await byUs('template', ['web'], { repo, version: '1.2.3' });
+      expect(asked.length > 0).toBe(isAsked);
+      expect(proxy.asked.splice(0)).toEqual(asked);
+      expect(ours.failed).toBe(theirs.failed);
+      if (isAsked) expect(ours.out).toBe(theirs.out);
+      await rm(join(home, '.cache'), { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    ['of a repository', { repo: 'http://first.test/charts' }, 'web'],
+    ['of a repository, with --pass-credentials', { repo: 'http://first.test/charts', 'pass-credentials': true }, 'web'],
+    ['of an archive', {}, 'http://first.test/charts/web-1.2.3.tgz'],
+    ['of a registry', { 'plain-http': true, version: '1.2.3' }, 'oci://first.test/charts/web'],
+  ])('a redirect %s to another host carries no password', async (_what, given, chart) => {
+    await using elsewhere = await new ChartServer().start();
+    await elsewhere.publish(await makeChart('web', '1.2.3'));
+    server = await new ChartServer({ credentials, redirectTo: 'http://other.test' }).start();
+    await server.publish(await makeChart('web', '1.2.3'));
+    await using proxy = await new LoopbackProxy({ 'first.test': server, 'other.test': elsewhere }).start();
+    more = { HTTP_PROXY: proxy.host };
+    const flags = Object.entries({ ...given, ...credentials }).map(([name, value]) => `--${name}=${value}`);
+    const theirs = await byHelm('template', chart, ...flags);
+    expect(theirs).toMatchObject({ failed: false });
+    const told = () => new Set(elsewhere.seen.splice(0).map(({ authorization }) => authorization));
+    expect(told()).toEqual(new Set([undefined]));
+    expect(await byUs('template', [chart], { ...given, ...credentials })).toEqual(theirs);
+    expect(told()).toEqual(new Set([undefined]));
   });
 
   it('a credential helper is asked in the same way', async () => {

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { systemClock, type Command } from '@slipway/kube/command';
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { command } from '../src/command/chart-command.ts';
 import { ChartServer, issueLoopback, makeChart, type ServerOptions } from './chart-server.ts';
+import { LoopbackProxy } from './loopback-proxy.ts';
 
 /** Who we are to repositories and registries, and whom we believe: by flags, by Docker's files, through proxies. */
 const credentials = { username: 'reader', password: 'hunter2' };
@@ -173,30 +174,22 @@ describe('a server with a certificate', () => {
 });
 
 describe('a proxy', () => {
-  /** Leads every name to one server, and remembers who was asked for. */
-  async function proxyTo(server: ChartServer): Promise<{ url: string; asked: string[] }> {
-    const asked: string[] = [];
-    const [host, port] = server.host.split(':') as [string, string];
-    const proxy = createServer();
-    proxy.on('connect', ({ url = '', headers }, socket) => {
-      asked.push(`${url} ${headers['proxy-authorization'] ?? ''}`.trim());
-      const onward = connect(Number(port), host, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
-      onward.pipe(socket).pipe(onward);
-      for (const end of [onward, socket]) end.on('error', () => undefined);
-    });
-    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-    open.push({ [Symbol.asyncDispose]: async () => void proxy.close() });
-    return { url: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked };
+  async function proxy(names: Readonly<Record<string, ChartServer>>): Promise<LoopbackProxy> {
+    const made = await new LoopbackProxy(names).start();
+    open.push(made);
+    return made;
   }
 
-  it('named by HTTP_PROXY is used, with its user, and not for what NO_PROXY names', async () => {
-    const { url, asked } = await proxyTo(await serve());
+  it('named by HTTP_PROXY is asked by the whole address, with its user, and not for what NO_PROXY names', async () => {
+    const { host, asked } = await proxy({ 'charts.test:8080': await serve() });
     const given = { repo: 'http://charts.test:8080/charts' };
-    const env = { HTTP_PROXY: `http://me:hunter2@${url}` };
+    const env = { HTTP_PROXY: `http://me:hunter2@${host}` };
     expect(await template('web', given, env)).toContain(rendered);
-    const authorization = `Basic ${Buffer.from('me:hunter2').toString('base64')}`;
-    expect(asked[0]).toBe(`charts.test:8080 ${authorization}`);
-    asked.length = 0;
+    const user = 'me:hunter2';
+    expect(asked.splice(0)).toEqual([
+      { request: 'GET http://charts.test:8080/charts/index.yaml', user },
+      { request: 'GET http://charts.test:8080/charts/web-1.0.0.tgz', user },
+    ]);
     const said = await template('web', given, { ...env, NO_PROXY: 'other.test,.test' });
     expect(said).toContain('does not answer');
     expect(said).not.toContain('hunter2');
@@ -206,9 +199,46 @@ describe('a proxy', () => {
   it('named by HTTPS_PROXY sees where a connection goes and nothing of what it carries', async () => {
     const authority = issueLoopback('authority');
     const server = await serve({ credentials, tls: issueLoopback('server', authority) });
-    const { url, asked } = await proxyTo(server);
+    const { host, asked } = await proxy({ 'charts.test': server });
     const given = { repo: 'https://charts.test/charts', 'insecure-skip-tls-verify': true, ...flags };
-    expect(await template('web', given, { HTTPS_PROXY: url, HTTP_PROXY: 'http://127.0.0.1:1' })).toContain(rendered);
-    expect(new Set(asked)).toEqual(new Set(['charts.test:443']));
+    expect(await template('web', given, { HTTPS_PROXY: host, HTTP_PROXY: 'http://127.0.0.1:1' })).toContain(rendered);
+    expect(new Set(asked.map(({ request }) => request))).toEqual(new Set(['CONNECT charts.test:443']));
+  });
+});
+
+describe('credentials and a redirect', () => {
+  it('go along from HTTP to HTTPS of one host, and to no other host, not even with --pass-credentials', async () => {
+    const authority = issueLoopback('authority');
+    const secure = await serve({ credentials, tls: issueLoopback('server', authority) });
+    const plain = await serve({ credentials, redirectTo: 'https://charts.test' });
+    const other = await serve({ credentials });
+    const leading = await serve({ credentials, redirectTo: 'http://other.test' });
+    const proxy = await new LoopbackProxy({
+      'charts.test': plain,
+      'other.test': other,
+      'leading.test': leading,
+    }).start();
+    const tunnel = await new LoopbackProxy({ 'charts.test': secure }).start();
+    open.push(proxy, tunnel);
+    const env = { HTTP_PROXY: proxy.host, HTTPS_PROXY: tunnel.host };
+    const given = { ...flags, 'insecure-skip-tls-verify': true, 'pass-credentials': true };
+    expect(await template('web', { ...given, repo: 'http://charts.test/charts' }, env)).toContain(rendered);
+    expect(secure.seen).toEqual([{ path: '/charts/web-1.0.0.tgz', authorization: basic }]);
+    await rm(join(home, '.cache'), { recursive: true });
+    const said = await template('web', { ...given, repo: 'http://leading.test/charts' }, env);
+    expect(said).toContain('http://other.test/charts/web-1.0.0.tgz: the server refuses us (401)');
+    expect(other.seen).toEqual([{ path: '/charts/web-1.0.0.tgz', authorization: undefined }]);
+  });
+
+  it('are not for a registry to which the index of a repository leads', async () => {
+    const registry = await serve({ credentials });
+    const index = `apiVersion: v1\nentries:\n  web:\n  - {apiVersion: v2, name: web, version: 1.0.0, urls: ["oci://${registry.host}/charts/web:1.0.0"]}\n`;
+    const leading = createServer((_request, response) => response.end(index));
+    await new Promise<void>((done) => leading.listen(0, '127.0.0.1', done));
+    open.push({ [Symbol.asyncDispose]: async () => void leading.close() });
+    const given = { repo: `http://127.0.0.1:${(leading.address() as AddressInfo).port}`, ...flags, 'plain-http': true };
+    expect(await template('web', given)).toContain('refuses us (401)');
+    expect(registry.seen.map(({ authorization }) => authorization)).toEqual([undefined]);
+    expect(await template('web', { ...given, 'pass-credentials': true })).toContain(rendered);
   });
 });

@@ -91,7 +91,10 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     const [first] = entry.urls;
     if (first === undefined) throw new RepositoryError('NotFound', `${place.name} ${entry.version} has no address`);
     // An index may point into a registry.
-    if (isOci(first)) return await this.#pullOci({ type: 'oci', url: first, version: entry.version }, signal);
+    if (isOci(first)) {
+      const ledTo = !place.repository.trustOthers;
+      return await this.#pullOci({ type: 'oci', url: first, version: entry.version, ledTo }, signal);
+    }
     const pulled = await this.#pullArchive(
       absolute(first, place.repository.url),
       entry.digest,
@@ -224,26 +227,27 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     const own = toUrl(repository.url).origin === url.origin;
     return {
       authorization: credentials && (own || trustOthers) ? basicAuthorization(credentials) : undefined,
-      trustOthers,
       tls: own ? tls : this.#options.tls,
     };
   }
 
-  #registry(host: string, { access }: OciPlace): OciRegistry {
-    let registry = this.#registries.get(host);
+  #registry(host: string, { access, ledTo = false }: OciPlace): OciRegistry {
+    const key = JSON.stringify([host, ledTo]);
+    let registry = this.#registries.get(key);
     if (!registry) {
-      const { config, plainHttp = false, tls, credentials } = this.#options;
+      const { config, plainHttp = false, tls } = this.#options;
+      const given = ledTo ? undefined : this.#options.credentials;
       registry = new OciRegistry(
         host,
         {
-          credentials: () => access?.credentials ?? credentials ?? config.registries.get(host),
+          credentials: () => access?.credentials ?? given ?? config.registries.get(host),
           plainHttp: access?.plainHttp ?? plainHttp,
           tls: access?.tls ?? tls,
         },
         this.#downloads,
         this.#cache,
       );
-      this.#registries.set(host, registry);
+      this.#registries.set(key, registry);
     }
     return registry;
   }
@@ -253,8 +257,10 @@ interface OciPlace {
   readonly type: 'oci';
   readonly url: string;
   readonly version: string;
-  /** What the configuration says about the repository that led here. */
+  /** What the configuration says about the repository that stands for this registry. */
   readonly access?: ConfiguredRepository;
+  /** The index of another server led here: credentials that were given for that one are not for this one. */
+  readonly ledTo?: boolean;
 }
 
 type Place =

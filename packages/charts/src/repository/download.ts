@@ -8,8 +8,6 @@ export interface DownloadRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent to the host that was asked, and to no other it leads to. */
   readonly authorization?: string | undefined;
-  /** Send `authorization` to other hosts, too. Default false. */
-  readonly trustOthers?: boolean;
   /** Longest answer. Default: that of an archive. */
   readonly maxBytes?: number;
   readonly tls?: TlsSettings | undefined;
@@ -21,6 +19,8 @@ export interface Download {
   readonly body: Buffer;
   /** Where it came from in the end. */
   readonly url: URL;
+  /** The host our credentials are for, when a redirect led to another, which did not get them. */
+  readonly withheldFor?: string;
 }
 
 /** Makes the way to a server: `https://host:port`. */
@@ -44,11 +44,16 @@ export class Downloads implements AsyncDisposable {
 
   async get(url: URL, request: DownloadRequest = {}, signal?: AbortSignal): Promise<Download> {
     let at = checked(url);
+    let { authorization } = request;
     for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-      const mayAuthorize = request.trustOthers === true || at.origin === url.origin;
-      const answer = await this.#send(at, request, mayAuthorize, signal);
+      const answer = await this.#send(at, { ...request, authorization }, signal);
       const next = redirectOf(answer, at);
-      if (!next) return { ...answer, url: at };
+      if (!next) {
+        const withheld = authorization === undefined && request.authorization !== undefined;
+        return { ...answer, url: at, ...(withheld ? { withheldFor: url.host } : {}) };
+      }
+      // For good: whoever leads back to the first host may lead to any address there.
+      if (!isSamePlace(at, next)) authorization = undefined;
       at = checked(next);
     }
     throw new RepositoryError('BadAnswer', `${shownUrl(url)} leads on and on (more than ${mostRedirects} redirects)`);
@@ -57,10 +62,9 @@ export class Downloads implements AsyncDisposable {
   async #send(
     url: URL,
     { headers, authorization, tls, maxBytes = archiveLimits.total }: DownloadRequest,
-    mayAuthorize: boolean,
     signal: AbortSignal | undefined,
   ): Promise<Omit<Download, 'url'>> {
-    const sent = { ...headers, ...(authorization !== undefined && mayAuthorize ? { authorization } : {}) };
+    const sent = { ...headers, ...(authorization !== undefined ? { authorization } : {}) };
     const path = `${url.pathname}${url.search}`;
     let answer;
     try {
@@ -118,12 +122,25 @@ function redirectOf({ status, headers }: Omit<Download, 'url'>, from: URL): URL 
   return next;
 }
 
+/** Whether credentials for one address may go to the other: the same server, be it by the way from HTTP to HTTPS. */
+function isSamePlace(from: URL, to: URL): boolean {
+  return from.origin === to.origin || (isPlain(from) && to.origin === `https://${from.hostname}`);
+}
+
+/** HTTP at the port everybody means. */
+function isPlain(url: URL): boolean {
+  return url.protocol === 'http:' && url.port === '';
+}
+
 /** Says no to an answer that is not 200. */
-export function expectOk({ status, url }: Download, what: string): void {
+export function expectOk({ status, url, withheldFor }: Download, what: string): void {
   if (status === 200) return;
   const where = `${what} at ${shownUrl(url)}`;
-  if (status === 401 || status === 403)
-    throw new RepositoryError('Unauthorized', `${where}: the server refuses us (${status})`);
+  if (status === 401 || status === 403) {
+    const hint = `the credentials for ${withheldFor} do not follow its redirect: name ${url.host} itself`;
+    const options = withheldFor === undefined ? {} : { hint };
+    throw new RepositoryError('Unauthorized', `${where}: the server refuses us (${status})`, options);
+  }
   if (status === 404) throw new RepositoryError('NotFound', `${where}: there is none (404)`);
   throw new RepositoryError('BadAnswer', `${where}: the server answered ${status}`);
 }

@@ -252,6 +252,19 @@ describe('proxies', () => {
     expect(asked).toEqual([{ target: `127.0.0.1:${server.port}`, authorization: `Basic ${base64('user:p@ss')}` }]);
   });
 
+  test('proxy-url is told the whole address of a server without TLS, as many refuse tunnels to it', async () => {
+    await using files = await folder();
+    const asked: unknown[] = [];
+    await using proxy = await serve(({ url, headers }, response) => {
+      asked.push([url, headers.host, headers['proxy-authorization']]);
+      response.end('{}');
+    });
+    const cluster = { server: 'http://api.test/base', 'proxy-url': proxy.url.replace('://', '://user:p%40ss@') };
+    const file = await files.write('config', config({ cluster, user: {} }));
+    expect(await whoAmI(file)).toEqual({});
+    expect(asked).toEqual([['http://api.test/base/version', 'api.test', `Basic ${base64('user:p@ss')}`]]);
+  });
+
   test('socks5 with user and password; a refusal does not show the password', async () => {
     await using files = await folder();
     await using server = await mirror();

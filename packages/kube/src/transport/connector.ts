@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 
 import type { ClientCertificate, Connection, TlsSettings } from '../connection.ts';
-import { connectThroughProxy } from './proxy.ts';
+import { askedProxy, connectThroughProxy } from './proxy.ts';
 
 interface Material {
   ca: string | undefined;
@@ -20,6 +20,7 @@ export function connectorFor(
   options: { certificate: ClientCertificate | undefined; timeoutMs: number },
 ): buildConnector.connector {
   const { tls = {} } = connection;
+  const common = { allowH2: false, timeout: options.timeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
   let good: { material: Material; connector: buildConnector.connector } | undefined;
 
   const connectorWith = (next: Material): buildConnector.connector => {
@@ -31,10 +32,7 @@ export function connectorFor(
       throw problem;
     }
     const connector = buildConnector({
-      allowH2: false,
-      timeout: options.timeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: 30_000,
+      ...common,
       rejectUnauthorized: !tls.insecureSkipVerify,
       ...(next.ca === undefined ? {} : { ca: next.ca }),
       ...(next.certificate ? { cert: next.certificate.cert, key: next.certificate.key } : {}),
@@ -44,6 +42,8 @@ export function connectorFor(
   };
 
   const prepare = async (target: buildConnector.Options) => {
+    const proxy = askedProxy(connection.server, connection.proxyUrl);
+    if (proxy) return { connect: buildConnector(common), target: { ...target, ...addressOf(proxy) } };
     const connect = connectorWith(await load(tls, options.certificate));
     const direct: buildConnector.Options = { ...target, servername: tls.serverName ?? target.servername };
     if (!connection.proxyUrl) return { connect, target: direct };
@@ -71,6 +71,11 @@ export function connectorFor(
     }
   };
   return (target, callback) => void open(target, callback);
+}
+
+function addressOf({ protocol, hostname, host, port }: URL) {
+  const name = hostname.replace(/^\[|\]$/g, '');
+  return { protocol, host, hostname: name, servername: name, port: port || (protocol === 'https:' ? '443' : '80') };
 }
 
 async function load(tls: TlsSettings, certificate: ClientCertificate | undefined): Promise<Material> {

@@ -37,13 +37,25 @@ function nameOf(proxy: URL): string {
   return `${proxy.protocol}//${proxy.host}`;
 }
 
+/**
+ * The proxy that is to be asked for `server` by its whole address, as RFC 9112 has it for plain HTTP: many refuse to open a
+ * tunnel to anything but HTTPS. Undefined where a tunnel is the way.
+ */
+export function askedProxy(server: string, proxyUrl: string | undefined): URL | undefined {
+  if (proxyUrl === undefined || !server.startsWith('http:')) return undefined;
+  const proxy = parseProxyUrl(proxyUrl);
+  return proxy.protocol === 'http:' || proxy.protocol === 'https:' ? proxy : undefined;
+}
+
+export function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (!proxy.username) return {};
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
 function connectHttp(proxy: URL, target: ProxyTarget): Promise<Socket> {
   const authority = `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
-  const headers: Record<string, string> = { host: authority };
-  if (proxy.username) {
-    const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-    headers['proxy-authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
-  }
+  const headers = { host: authority, ...proxyAuthorization(proxy) };
   const secure = proxy.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const request = (secure ? httpsRequest : httpRequest)({

@@ -17,6 +17,7 @@ import {
 } from '../transport.ts';
 import { connectorFor } from './connector.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { askedProxy, proxyAuthorization } from './proxy.ts';
 import { InputError } from '../input-error.ts';
 
 export interface UndiciTransportOptions {
@@ -72,6 +73,8 @@ class UndiciTransport implements Transport {
   readonly #origin: string;
   readonly #basePath: string;
   readonly #impersonation: Record<string, string | string[]>;
+  /** The proxy that is told the whole address with each request. */
+  readonly #proxy: URL | undefined;
   #pools: Pools | undefined;
   readonly #retired = new Set<Pool>();
   readonly #underWay = new Set<(error: Error) => void>();
@@ -95,6 +98,7 @@ class UndiciTransport implements Transport {
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, '');
     this.#impersonation = impersonationHeaders(connection.impersonate);
+    this.#proxy = askedProxy(connection.server, connection.proxyUrl);
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
@@ -271,7 +275,7 @@ class UndiciTransport implements Transport {
     pool.dispatch(
       {
         origin: this.#origin,
-        path: this.#basePath + request.path,
+        path: `${this.#proxy ? this.#origin : ''}${this.#basePath}${request.path}`,
         method: request.method,
         headers: this.#headers(request, credential, name),
         body: request.body === undefined ? null : request.body,
@@ -324,6 +328,7 @@ class UndiciTransport implements Transport {
       accept: 'application/json',
       'user-agent': this.#options.userAgent ?? 'slipway',
       ...request.headers,
+      ...(this.#proxy ? proxyAuthorization(this.#proxy) : {}),
       // A request that names its user means this one, and none of the groups of the other.
       ...(request.headers?.['impersonate-user'] === undefined ? this.#impersonation : {}),
     };
