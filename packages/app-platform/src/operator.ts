@@ -6,6 +6,7 @@ import { permissionsForPlatform } from './permissions/for-platform.ts';
 import { allPermissions, ownPermissions, referencePermissions } from './permissions/own.ts';
 import { HelmfileCaches, nativeHelmfile } from './platform/native-helmfile.ts';
 import { type PlatformSettings, settingsFrom } from './settings.ts';
+import { shownObjects } from './state/shown-objects.ts';
 import { nativeSyncController } from './sync/controller.ts';
 import { PlatformRoot } from './values/platform-root.ts';
 import { referencePlatform } from './values/reference-platform.ts';
@@ -116,6 +117,7 @@ export const appPlatformOperator: OperatorDescription = {
   title: 'App platform',
   summary: 'Installs a whole platform from values and charts once, then follows a Git repository.',
   kinds: [],
+  shows: shownObjects,
   permissions: [...ownPermissions, ...referencePermissions],
   permissionVariants: [
     {

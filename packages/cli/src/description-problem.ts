@@ -43,6 +43,7 @@ const checks: Readonly<Partial<Record<keyof OperatorDescription, Check>>> = {
   title: text,
   summary: text,
   kinds: listOf(kind),
+  shows: optional(listOf(having('kind', 'namespace', 'stateOf'))),
   permissions: listOf(having('verbs')),
   permissionVariants: optional(listOf(having('name', 'permissions'))),
   permissionsUnder: optional(listOf(having('flag', 'value', 'permissions'))),

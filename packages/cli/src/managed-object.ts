@@ -8,6 +8,8 @@ import {
   styled,
   type Terminal,
 } from '@slipway/kube';
+import type { ShownState } from '@slipway/runtime';
+
 import { ageText, type Column } from './view/table.ts';
 
 /** One object of an operator, as `slipway status` shows it. */
@@ -39,8 +41,31 @@ export function summarise(operator: string, kind: string, object: DeepReadonly<K
   const good = ready === undefined ? (stated === 'Ready' ? true : undefined) : ready.status === 'True';
   const state =
     deleting === undefined ? (stated ?? (good ? 'Ready' : (ready?.reason ?? 'New'))) : (stated ?? 'Deleting');
-  const since = deleting ?? ready?.lastTransitionTime ?? object.metadata.creationTimestamp;
-  const { namespace, name = '' } = object.metadata;
+  return row(operator, kind, object, {
+    state,
+    good,
+    since: deleting ?? ready?.lastTransitionTime,
+    message: good ? '' : (ready?.message ?? firstProblem(object)),
+  });
+}
+
+/** An object whose operator says what it tells. */
+export function summariseShown(
+  operator: string,
+  kind: string,
+  object: DeepReadonly<KubeObject>,
+  { state, good, since, message = '' }: ShownState,
+): ManagedObject {
+  return row(operator, kind, object, { state, good, since, message });
+}
+
+interface Told extends Pick<ManagedObject, 'state' | 'good' | 'message'> {
+  readonly since: string | undefined;
+}
+
+function row(operator: string, kind: string, object: DeepReadonly<KubeObject>, told: Told): ManagedObject {
+  const { namespace, name = '', creationTimestamp } = object.metadata;
+  const since = told.since ?? creationTimestamp;
   return {
     operator,
     apiVersion: object.apiVersion,
@@ -48,10 +73,8 @@ export function summarise(operator: string, kind: string, object: DeepReadonly<K
     ...(namespace === undefined ? {} : { namespace }),
     name,
     key: keyText(keyOf(object)),
-    state,
-    good,
+    ...told,
     since: since ? Date.parse(since) : undefined,
-    message: good ? '' : (ready?.message ?? firstProblem(object)),
     conditions: conditionsOf(object),
   };
 }

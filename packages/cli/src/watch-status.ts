@@ -1,4 +1,4 @@
-import { sleep, type DefinedKind, type OutputFormat, type Terminal } from '@slipway/kube';
+import { sleep, type Kind, type OutputFormat, type Terminal } from '@slipway/kube';
 
 import { LiveView } from './view/live-view.ts';
 import { StatusLines } from './view/status-lines.ts';
@@ -11,7 +11,7 @@ const refreshMs = 500;
 export interface StatusWatch {
   readonly watched: WatchedObjects;
   /** Kinds the cluster does not know yet. */
-  readonly missing: readonly DefinedKind[];
+  readonly missing: readonly Kind[];
   readonly format: OutputFormat;
   /** What is said where there is nothing. */
   readonly nothing: string;

@@ -2,14 +2,14 @@ import {
   createCache,
   type Cache,
   type ConnectedCluster,
-  type DefinedKind,
   type Informer,
   type InformerScope,
+  type Kind,
   type Terminal,
 } from '@slipway/kube';
 
-import { summarise, type ManagedObject } from './managed-object.ts';
-import { namespaceOf, type Sought, type Where } from './sought-objects.ts';
+import type { ManagedObject } from './managed-object.ts';
+import { namespaceOf, rowsOf, type Sought, type Where } from './sought-objects.ts';
 
 /** A change of an object that was asked for. */
 export interface WatchedChange {
@@ -19,7 +19,7 @@ export interface WatchedChange {
 
 /** What one request for objects has brought so far. */
 interface View {
-  readonly operator: string;
+  readonly sought: Sought;
   readonly informer: Informer;
   readonly rows: Map<string, ManagedObject>;
 }
@@ -37,7 +37,7 @@ export class WatchedObjects implements AsyncDisposable {
   ) {
     this.#cache = createCache({ transport, clock, random });
     this.#views = sought.map((each, index) => ({
-      operator: each.operator.name,
+      sought: each,
       informer: this.#cache.informer(each.kind, { view: String(index), ...scopeOf(each, where) }),
       rows: new Map(),
     }));
@@ -45,19 +45,20 @@ export class WatchedObjects implements AsyncDisposable {
 
   /** Begins to watch. `changed` is called for everything that is there, and for every change from then on. */
   start(changed: (change: WatchedChange) => void): void {
-    for (const { operator, informer, rows } of this.#views)
+    for (const { sought, informer, rows } of this.#views)
       informer.onEvent(({ type, object }) => {
-        const row = summarise(operator, informer.kind.kind, object);
         const isGone = type === 'deleted';
-        if (isGone) rows.delete(row.key);
-        else rows.set(row.key, row);
-        changed({ row, isGone });
+        for (const row of rowsOf(sought, object)) {
+          if (isGone) rows.delete(row.key);
+          else rows.set(row.key, row);
+          changed({ row, isGone });
+        }
       });
     this.#cache.start();
   }
 
   /** Resolves when everything is known but the kinds that are not installed; these are watched from when they are. */
-  async loaded(missing: readonly DefinedKind[], signal: AbortSignal): Promise<void> {
+  async loaded(missing: readonly Kind[], signal: AbortSignal): Promise<void> {
     const present = this.#views.filter(({ informer }) => !missing.some((kind) => kind === informer.kind));
     await Promise.all(present.map(({ informer }) => informer.whenSynced(signal)));
   }

@@ -1,4 +1,4 @@
-import type { Client, Clock, DefinedKind, KubeObject, PolicyRule, Random } from '@slipway/kube';
+import type { Client, Clock, DeepReadonly, DefinedKind, Kind, KubeObject, PolicyRule, Random } from '@slipway/kube';
 
 import type { Controller } from './controller/controller.ts';
 import type { WebhookDefinition } from './webhooks/webhook.ts';
@@ -16,6 +16,8 @@ export interface OperatorDescription {
   readonly summary: string;
   /** The kinds it defines; each becomes a CRD. */
   readonly kinds: readonly DefinedKind[];
+  /** Objects of kinds it does not define that tell how it does. `slipway status` shows them with those of its kinds. Default: none. */
+  readonly shows?: readonly ShownObjects[];
   /** Exactly what it needs on the cluster, beyond what every manager needs (leases, events). */
   readonly permissions: readonly PolicyRule[];
   /** Other sets of permissions it can work with; `slipway rbac` has a flag for each. Default: none. */
@@ -45,6 +47,27 @@ export interface OperatorDescription {
   obstacle?(settings: OperatorSettings): string | undefined;
   /** Its controllers under the given settings. */
   controllers(settings: OperatorSettings): readonly Controller[];
+}
+
+/** Objects of a kind that somebody else defines, such as the ConfigMap an operator keeps its state in. */
+export interface ShownObjects {
+  readonly kind: Kind;
+  readonly namespace: string;
+  /** Absent: all of the kind in the namespace. */
+  readonly name?: string;
+  /** What one of them tells. `undefined`: nothing yet. */
+  stateOf(object: DeepReadonly<KubeObject>): ShownState | undefined;
+}
+
+export interface ShownState {
+  /** A word, such as `succeeded`. */
+  readonly state: string;
+  /** Whether all is well. Absent: it is on its way. */
+  readonly good?: boolean;
+  /** What it waits for or what is wrong. Default: nothing. */
+  readonly message?: string;
+  /** RFC 3339 time since when. Default: when the object was created. */
+  readonly since?: string;
 }
 
 /** A setting. It is typed `--<operator>-<name>`, or `--<name>` where nothing else is called so. */

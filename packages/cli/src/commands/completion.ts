@@ -43,7 +43,8 @@ const askedFor: Readonly<Record<AskedWords, (context: SlipwayContext) => Promise
 
   async objects({ connect, operators, terminal }) {
     const all = await operators();
-    const sought = soughtByWords(all, []);
+    // An object an operator keeps its state in is found by the operator's name.
+    const sought = soughtByWords(all, []).filter(({ shown }) => shown?.name === undefined);
     const kinds = sought.map(({ kind }) => kind.plural);
     await using cluster = await connect();
     const { objects } = await readSought(cluster.client, sought, {

@@ -9,7 +9,7 @@ import {
 } from '@slipway/kube';
 import { fileFlag, readManifestFiles } from '@slipway/manifests';
 
-import { readSought, soughtByWords, soughtInFiles, type Sought, type Where } from '../sought-objects.ts';
+import { readSought, soughtByWords, soughtInFiles, type Found, type Sought, type Where } from '../sought-objects.ts';
 import { formatStatus } from '../view/status-text.ts';
 import { definitionName } from '../installed-set.ts';
 import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
@@ -50,13 +50,14 @@ export const command = slipwayCommand({
     const found = await readSought(cluster.client, sought, where);
     const nothing = nothingText(context.flags.output, isEverywhere(sought) ? undefined : where.namespace);
     if (!context.flags.watch) return showStatus(context, sought, nothing, found);
-    await using watched = new WatchedObjects(cluster, context.terminal, sought, where);
-    await watchStatus(context.terminal, { watched, missing: found.missing, format: context.flags.output, nothing });
+    const readable = sought.filter((each) => !found.denied.includes(each));
+    await using watched = new WatchedObjects(cluster, context.terminal, readable, where);
+    const missing = found.missing.map(({ kind }) => kind);
+    await watchStatus(context.terminal, { watched, missing, format: context.flags.output, nothing });
   },
 });
 
 type StatusContext = SlipwayContext<typeof statusFlags>;
-type Found = Awaited<ReturnType<typeof readSought>>;
 
 async function soughtBy({ terminal, operators, choice, args, flags }: StatusContext): Promise<Sought[]> {
   // A package that is named alone is what is meant; a kind may be of any operator.
@@ -67,10 +68,15 @@ async function soughtBy({ terminal, operators, choice, args, flags }: StatusCont
     flags.file.length > 0
       ? soughtInFiles(all, await readManifestFiles(terminal, flags.file))
       : soughtByWords(all, args);
-  const isNamed = sought.some(({ name }) => name !== undefined);
+  const isNamed = sought.some(({ name, expected }) => expected && name !== undefined);
   if (isNamed && flags.selector !== undefined) throw misused('an object that is named is not selected with -l as well');
   if (isNamed && flags['all-namespaces']) throw misused('an object is named in one namespace: -A does not go with it');
-  return sought;
+  return sought.filter((each) => !each.shown || isWithin(each, flags));
+}
+
+/** What an operator keeps its state in has a place of its own; it is shown unless somebody asks for less. */
+function isWithin({ namespace, name }: Sought, { namespace: asked, selector }: StatusContext['flags']): boolean {
+  return (asked === undefined || asked === namespace) && (name === undefined || selector === undefined);
 }
 
 function misused(message: string): CommandError {
@@ -105,15 +111,16 @@ function showStatus(
   { objects, missing }: Found,
 ): void {
   terminal.out(objects.length === 0 ? nothing : formatStatus(terminal, objects, flags.output));
-  if (missing.length > 0 && flags.output === 'table')
-    terminal.err(`not installed here: ${absentNames(sought, missing).join(', ')} (slipway run --install-crds)\n`);
+  const absent = absentNames(sought, missing);
+  if (absent.length > 0 && flags.output === 'table')
+    terminal.err(`not installed here: ${absent.join(', ')} (slipway run --install-crds)\n`);
 }
 
 /** An operator by its name when the cluster has none of its kinds, else the definitions that are missing. */
 function absentNames(sought: readonly Sought[], missing: Found['missing']): string[] {
-  const byOperator = Map.groupBy(sought, ({ operator }) => operator);
-  return [...byOperator].flatMap(([{ name }, ofIt]) => {
-    const absent = ofIt.filter(({ kind }) => missing.includes(kind));
+  const defined = sought.filter(({ shown }) => !shown);
+  return [...Map.groupBy(defined, ({ operator }) => operator)].flatMap(([{ name }, ofIt]) => {
+    const absent = ofIt.filter((each) => missing.includes(each));
     return absent.length === ofIt.length ? [name] : absent.map(({ kind }) => definitionName(kind));
   });
 }

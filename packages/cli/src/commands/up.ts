@@ -97,7 +97,9 @@ async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, 
     // From here on Ctrl-C is the way to end it, whatever it interrupts.
     try {
       const story = new Story(operators, terminal, say);
-      story.begin((await readSought(client, soughtByWords(operators, []), { signal: terminal.signal })).objects);
+      // What an operator shows besides is told by its example.
+      const own = soughtByWords(operators, []).filter(({ shown }) => !shown);
+      story.begin((await readSought(client, own, { signal: terminal.signal })).objects);
       cluster.observe((change) => story.observe(change));
       await applyExamples(client, operators, terminal, say);
       for (const example of examples)
