@@ -119,5 +119,5 @@ export { CacheError, type CacheErrorCode } from './cache/cache-error.ts';
 export type { CacheLog, CacheMetrics } from './cache/cache-observers.ts';
 export { createCache, type CacheOptions } from './cache/create-cache.ts';
 export type { RestartReason } from './reflector/failure.ts';
-export type { ReflectorTimings } from './reflector/reflector.ts';
+export type { ReflectorTimings } from './reflector/options.ts';
 export { TimeSlice, yieldToLoop, type YieldToLoop } from './reflector/time-slice.ts';

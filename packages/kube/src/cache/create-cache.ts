@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Kind, kindText, type ObjectOf } from '../kind.ts';
 import type { DeepReadonly, ObjectKey } from '../object.ts';
 import type { Random } from '../random.ts';
-import type { ReflectorTimings } from '../reflector/reflector.ts';
+import type { ReflectorTimings } from '../reflector/options.ts';
 import { type YieldToLoop, yieldToLoop } from '../reflector/time-slice.ts';
 import type { Transport } from '../transport.ts';
 import { CacheError } from './cache-error.ts';

@@ -6,7 +6,8 @@ import { type DeepReadonly, type KubeObject, keyText, type ObjectKey, parseKey }
 import type { Random } from '../random.ts';
 import type { Problem, RestartReason } from '../reflector/failure.ts';
 import { UndecodableError } from '../reflector/json-bytes.ts';
-import { Reflector, type ReflectorTimings, type ServerAbilities } from '../reflector/reflector.ts';
+import type { ReflectorTimings, ServerAbilities } from '../reflector/options.ts';
+import { Reflector } from '../reflector/reflector.ts';
 import { parseVersion } from '../reflector/resource-version.ts';
 import { TimeSlice, type YieldToLoop } from '../reflector/time-slice.ts';
 import { type LabelSelectorInput, matchesLabels, parseLabelSelector } from '../selectors.ts';

@@ -1,4 +1,4 @@
-import type { Load, ReflectorSink } from '../reflector/reflector.ts';
+import type { Load, ReflectorSink } from '../reflector/sink.ts';
 import { isAtLeast, type Version } from '../reflector/resource-version.ts';
 import type { Notification } from './dispatcher.ts';
 import type { Entry } from './entry.ts';

@@ -3,7 +3,8 @@ import { kindText } from '../kind.ts';
 import type { Random } from '../random.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { maxAnswerBytes, type Transport } from '../transport.ts';
-import { BackOff, type BackOffOptions } from './back-off.ts';
+import { BackOff } from './back-off.ts';
+import { parseBookmark } from './bookmark.ts';
 import { type Breakdown, Connection, type ConnectionHandler, type ConnectionLimits } from './connection.ts';
 import { EventScan } from './event-scan.ts';
 import {
@@ -11,7 +12,6 @@ import {
   isExpired,
   isThrottled,
   isTooLarge,
-  type Problem,
   refusal,
   type RestartReason,
   type ServerStatus,
@@ -20,79 +20,12 @@ import {
 import { UndecodableError } from './json-bytes.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { ListScan } from './list-scan.ts';
+import type { ReflectorOptions, ReflectorReport, ReflectorTimings, ServerAbilities } from './options.ts';
+import { PageBytes } from './page-bytes.ts';
 import { listHeaders, queryPath, type ReflectorQuery, watchHeaders } from './query.ts';
 import { parseVersion, type Version } from './resource-version.ts';
+import type { Load, ReflectorSink } from './sink.ts';
 import { TimeSlice, type YieldToLoop } from './time-slice.ts';
-
-/** Where a reflector puts what it receives. All calls are synchronous: nothing waits between the socket and the store. */
-export interface ReflectorSink {
-  /** A whole new set is coming. It replaces what is stored when it is committed, not before. */
-  beginLoad(): Load;
-  /** One change of a live watch; returns the version it carried. Throws `UndecodableError` when it cannot be read. */
-  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', bytes: Buffer, start: number, end: number): Version;
-  /** All changes up to `version` have been applied. */
-  caughtUp(version: Version): void;
-  /** A run of changes is over: tell whoever listens. */
-  flush(): void;
-}
-
-/** A set of objects under construction. */
-export interface Load {
-  put(bytes: Buffer, start: number, end: number): void;
-  /** Like `put` for an item of a list, whose end is not known; returns it. */
-  putItem(bytes: Buffer, start: number): number;
-  remove(bytes: Buffer, start: number, end: number): void;
-  commit(version: Version): void;
-  /** It will not be committed. */
-  discard(): void;
-}
-
-/** What a reflector tells about itself. */
-export interface ReflectorReport {
-  /** The failure that keeps the reflector from working, or `undefined` when it is over. */
-  problem(problem: Problem | undefined): void;
-  restarted(reason: RestartReason): void;
-  /** Something was received. */
-  activity(epochMs: number): void;
-  debug(message: string, fields: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
-}
-
-/** What is known about the server, shared by all reflectors of a cluster. */
-export interface ServerAbilities {
-  /** Whether a watch can start with the present objects. */
-  watchList: boolean;
-}
-
-export interface ReflectorTimings {
-  /** Objects per page of a LIST. Default 500. */
-  pageSize?: number;
-  /** No answer to a request for so long: try again. Default 60 000 ms. */
-  answerMs?: number;
-  /** A LIST, or the first part of a streamed list, that stands still for so long is given up. Default 30 000 ms. */
-  stallMs?: number;
-  /** A watch with bookmarks that is silent for so long is dead; they come about every minute. Default 75 000 ms. */
-  heartbeatMs?: number;
-  /** Shortest time after which the server ends a watch; the longest is twice that. Default 300 s. */
-  watchSeconds?: number;
-  /** How much later than announced the server may end a watch. Default 30 000 ms. */
-  overdueMs?: number;
-  /** Streamed lists that may fail in a row before pages are used. Default 3. */
-  streamTries?: number;
-  backOff?: BackOffOptions;
-}
-
-export interface ReflectorOptions {
-  readonly query: ReflectorQuery;
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly yieldToLoop: YieldToLoop;
-  readonly sink: ReflectorSink;
-  readonly report: ReflectorReport;
-  readonly abilities: ServerAbilities;
-  readonly timings?: ReflectorTimings | undefined;
-}
 
 type State =
   | { readonly name: 'idle' }
@@ -124,8 +57,6 @@ interface Listing {
   /** Objects in the page that is being taken apart. */
   objects: number;
 }
-
-const endMarker = 'k8s.io/initial-events-end';
 
 /** A watch that the server ends sooner than this is not a watch. */
 const shortestWatchMs = 1_000;
@@ -420,10 +351,9 @@ export class Reflector {
   }
 
   #bookmark(state: Extract<State, { name: 'streaming' | 'watching' }>, text: string): void {
-    const { metadata } = parseBookmark(text);
-    const version = parseVersion(metadata.resourceVersion);
+    const { version, endsList } = parseBookmark(text);
     if (state.name === 'streaming') {
-      if (metadata.annotations?.[endMarker] !== 'true') return;
+      if (!endsList) return;
       const { connection } = state;
       this.#failedStreams = 0;
       this.#enter({ name: 'watching', connection });
@@ -616,40 +546,8 @@ export class Reflector {
   }
 }
 
-/** The body of one page as it arrives, as long as it has a size a page can have. */
-class PageBytes {
-  #chunks: Buffer[] = [];
-  #size = 0;
-
-  /** Whether it still fits. */
-  add(chunk: Buffer): boolean {
-    this.#size += chunk.length;
-    if (this.#size > maxAnswerBytes) return false;
-    this.#chunks.push(Buffer.from(chunk));
-    return true;
-  }
-
-  take(): Buffer {
-    return Buffer.concat(this.#chunks.splice(0));
-  }
-}
-
 /** Leaves the splitter in the middle of a chunk when the stream it came from is no longer ours. */
 class StreamOver extends Error {}
 
 /** What servers answer that do not know streamed lists. */
 const isNotSupported = (status: ServerStatus) => [400, 405, 406, 415, 422, 501].includes(status.code);
-
-function parseBookmark(text: string): {
-  metadata: { resourceVersion: string; annotations?: Readonly<Record<string, string>> };
-} {
-  let parsed: { metadata?: { resourceVersion?: unknown; annotations?: Readonly<Record<string, string>> } };
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new UndecodableError('a bookmark is not JSON', { cause });
-  }
-  const { resourceVersion, annotations } = parsed.metadata ?? {};
-  if (typeof resourceVersion !== 'string') throw new UndecodableError('a bookmark has no resource version');
-  return { metadata: annotations === undefined ? { resourceVersion } : { resourceVersion, annotations } };
-}
