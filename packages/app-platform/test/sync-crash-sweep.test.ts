@@ -37,6 +37,7 @@ const first = {
   'app/a.yaml': configMap('a', '1'),
   'app/b.yaml': configMap('b', '1'),
   'app/post.yaml': hookJob({ name: 'post', annotations: hook('PostSync', 'HookSucceeded') }),
+  'app/last.yaml': hookJob({ name: 'last', annotations: hook('PostDelete', 'HookSucceeded') }),
 };
 const second = { ...first, 'app/a.yaml': configMap('a', '2'), 'app/b.yaml': undefined };
 const refused = {

@@ -2,7 +2,7 @@ import { ConfigMap, Deployment, Job, ReplicaSet, Service } from '@slipway/kube';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Application } from '../src/argo/application.ts';
-import { argo, helm } from '../src/argo/words.ts';
+import { argo } from '../src/argo/words.ts';
 import { balancer, configMap, syncWorld, type SyncWorld, type TestApplication } from './sync-kit.ts';
 
 const limit = 120_000;
@@ -134,26 +134,6 @@ it('skip-reconcile: it is left alone until that is taken away', async () => {
   await app.patch({ metadata: { annotations: { [argo.skipReconcile]: null } } });
   await app.settled();
   expect(await app.value('a')).toBe('1');
-});
-
-it('a hook for the deletion is not run, and a condition says so', async () => {
-  const app = await world.app('at-the-end');
-  await app.push({
-    'app/a.yaml': configMap('a', '1'),
-    'app/b.yaml': configMap('b', '1', { [argo.hook]: 'PostDelete' }),
-    'app/c.yaml': configMap('c', '1', { [helm.hook]: 'pre-delete' }),
-    'app/d.yaml': configMap('d', '1', { [argo.hook]: 'Skip' }),
-    'app/e.yaml': configMap('e', '1', { [helm.hook]: 'test' }),
-  });
-  await app.create();
-  const { conditions } = await app.settled();
-  expect(conditions).toMatchObject([
-    {
-      type: 'ExcludedResourceWarning',
-      message: expect.stringContaining('at-the-end/b, ConfigMap at-the-end/c: hooks'),
-    },
-  ]);
-  expect([await app.value('b'), await app.value('c'), await app.value('d')]).toEqual([undefined, undefined, undefined]);
 });
 
 it('an operation that cannot be done ends with an error that names its field; the Application goes on', async () => {

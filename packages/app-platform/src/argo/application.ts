@@ -28,7 +28,11 @@ export type SyncCode = 'Synced' | 'OutOfSync' | 'Unknown';
 export const healthCodes = ['Healthy', 'Suspended', 'Progressing', 'Missing', 'Degraded', 'Unknown'] as const;
 export type HealthCode = (typeof healthCodes)[number];
 export type OperationPhase = 'Running' | 'Terminating' | 'Succeeded' | 'Failed' | 'Error';
-export type HookType = 'PreSync' | 'Sync' | 'PostSync' | 'SyncFail';
+/** Moments of a synchronization. */
+export type SyncHook = 'PreSync' | 'Sync' | 'PostSync' | 'SyncFail';
+/** Moments of the deletion of an Application. */
+export type DeletionHook = 'PreDelete' | 'PostDelete';
+export type HookType = SyncHook | DeletionHook;
 
 export interface ApplicationStatus {
   sourceType?: string;

@@ -16,6 +16,10 @@ export const argo = {
   refresh: 'argocd.argoproj.io/refresh',
   /** With it, deleting an Application deletes what it brought. */
   cascade: 'resources-finalizer.argocd.argoproj.io',
+  /** With it, deleting an Application first runs its PreDelete hooks; with `/cleanup` after it, they are taken away. */
+  preDelete: 'pre-delete-finalizer.argocd.argoproj.io',
+  /** The same for PostDelete hooks, after everything else. */
+  postDelete: 'post-delete-finalizer.argocd.argoproj.io',
   /** On a Secret with the address and credentials of a repository. */
   secretType: 'argocd.argoproj.io/secret-type',
   controllerName: 'argocd-application-controller',

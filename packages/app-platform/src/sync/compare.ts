@@ -21,7 +21,7 @@ import type { ResourceStatus, SyncCode } from '../argo/application.ts';
 import { argo } from '../argo/words.ts';
 import { argoHealth, worstHealth, type ArgoHealth } from './health.ts';
 import { IgnoredDifferences } from './ignored-differences.ts';
-import { namedHooks } from './operation/attempt.ts';
+import { attemptOf, namedHooks } from './operation/attempt.ts';
 import type { Targets } from './read-targets.ts';
 import { fieldManager, type SyncRun } from './run.ts';
 import { trackingId, type Target } from './target.ts';
@@ -79,7 +79,7 @@ export async function compare(run: SyncRun, targets: Targets): Promise<Compariso
   await inParallel(objects, atATime, async (target) => {
     if (await isDifferent(run, target, live.get(target.key))) different.add(target.key);
   });
-  const hooks = namedHooks(targets.hooks, run.application.status?.operationState);
+  const hooks = namedHooks(targets.hooks, attemptOf(run.application.status?.operationState));
   const extra = await extraObjects(run, [...objects, ...hooks]);
   const healths = objects.map(({ key }) => {
     const present = live.get(key);

@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '@slipway/charts';
 import type { KubeObject } from '@slipway/kube';
-import { refOf, refText } from '@slipway/manifests';
+import { refText } from '@slipway/manifests';
 
 import { argo } from '../argo/words.ts';
 import { shownSource } from './aim.ts';
@@ -10,7 +10,7 @@ import type { Aim, SyncRun } from './run.ts';
 import { credentialsFor } from './source/source-credentials.ts';
 import { renderSource } from './source/render-source.ts';
 import { SourceError } from './source/source-error.ts';
-import { runsAtDeletion, targetOf, type Target } from './target.ts';
+import { isDeletionHook, isSyncHook, targetOf, type Target } from './target.ts';
 
 /** What the sources want, and which commits said so. */
 export interface Targets {
@@ -21,8 +21,8 @@ export interface Targets {
   readonly objects: readonly Target[];
   /** What is to run. Each attempt gives them its mark, see `namedHooks`. */
   readonly hooks: readonly Target[];
-  /** Hooks for moments we do not have. */
-  readonly excluded: readonly string[];
+  /** What is to run when the Application is deleted. */
+  readonly deletionHooks: readonly Target[];
 }
 
 /** Fetches the sources of an Application and renders them. */
@@ -57,8 +57,8 @@ export async function readTargets(run: SyncRun, spec: ReadSpec): Promise<Targets
     aim: { spec, sources: spec.allSources.map(shownSource), commits },
     sourceTypes,
     objects: plain,
-    hooks: targets.filter(({ hooks }) => hooks.length > 0),
-    excluded: placed.filter(runsAtDeletion).map((object) => refText(refOf(object))),
+    hooks: targets.filter(isSyncHook),
+    deletionHooks: targets.filter(isDeletionHook),
   };
 }
 

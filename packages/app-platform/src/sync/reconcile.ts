@@ -10,8 +10,9 @@ import {
 import { argo } from '../argo/words.ts';
 import { GitError } from '../git/git-error.ts';
 import { aimFields, comparedTo } from './aim.ts';
-import { removeWithResources } from './cascade.ts';
 import { compare, type Comparison } from './compare.ts';
+import { deleteApplication } from './delete-application.ts';
+import { keepDeletionFinalizers } from './deletion-hooks.ts';
 import { imagesOf } from './images.ts';
 import { beginOperation, endOperation } from './operation/begin.ts';
 import { decide } from './operation/decide.ts';
@@ -36,6 +37,7 @@ const ownConditions: readonly ApplicationCondition['type'][] = [
   'ComparisonError',
   'SyncError',
   'SharedResourceWarning',
+  // No longer said; one that an older version said goes.
   'ExcludedResourceWarning',
 ];
 
@@ -56,7 +58,7 @@ export async function reconcileApplication(
   const run: SyncRun = { context, client, settings, memory, application, name: key.name, membership };
 
   // 1. An Application that is to go takes along what it brought.
-  if (application.metadata.deletionTimestamp !== undefined) return await removeWithResources(run);
+  if (application.metadata.deletionTimestamp !== undefined) return await deleteApplication(run);
   if (application.metadata.annotations?.[argo.skipReconcile] === 'true') return undefined;
   if (application.metadata.annotations?.[argo.refresh] !== undefined) memory.sources.forget();
 
@@ -67,6 +69,7 @@ export async function reconcileApplication(
   } catch (error) {
     return await sourceFailed(run, error);
   }
+  await keepDeletionFinalizers(run, targets);
   await memory.watch.followKindsOf(
     client,
     [...targets.objects, ...targets.hooks].map(({ object }) => object),
@@ -113,7 +116,7 @@ export async function reconcileApplication(
 
 function statusOf(
   run: SyncRun,
-  { aim, sourceTypes, excluded }: Targets,
+  { aim, sourceTypes }: Targets,
   comparison: Comparison,
   syncError: string | undefined,
 ): Partial<ApplicationStatus> {
@@ -125,9 +128,6 @@ function statusOf(
       : {
           SharedResourceWarning: `${comparison.shared.join(', ')} belongs to another Application; remove it from one`,
         }),
-    ...(excluded.length === 0
-      ? {}
-      : { ExcludedResourceWarning: `${excluded.join(', ')}: hooks of a deletion are run by Argo CD only` }),
   };
   return {
     ...(revision === undefined ? { sourceTypes: [...sourceTypes] } : { sourceType: sourceTypes[0]! }),

@@ -16,11 +16,13 @@ test.each([
   [{ [argo.hook]: 'PreSync, PostSync' }, ['PreSync', 'PostSync']],
   [{ [helm.hook]: 'pre-install,pre-upgrade' }, ['PreSync']],
   [{ [helm.hook]: 'post-upgrade' }, ['PostSync']],
+  [{ [helm.hook]: 'pre-delete' }, ['PreDelete']],
+  [{ [argo.hook]: 'PostSync,PostDelete' }, ['PostSync', 'PostDelete']],
   // One of Argo CD's own makes it ignore Helm's.
   [{ [argo.hook]: 'SyncFail', [helm.hook]: 'pre-install' }, ['SyncFail']],
   // Moments we do not have: no part of a synchronization.
   [{ [argo.hook]: 'Skip' }, undefined],
-  [{ [helm.hook]: 'post-delete' }, undefined],
+  [{ [helm.hook]: 'test' }, undefined],
 ] as [Record<string, string>, string[] | undefined][])('hooks of %j are %j', (marks, hooks) => {
   expect(target(marks)?.hooks).toEqual(hooks);
 });

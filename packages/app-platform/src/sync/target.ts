@@ -20,13 +20,15 @@ export interface Target {
   readonly replaces: boolean;
 }
 
-const argoHooks = new Set<string>(['PreSync', 'Sync', 'PostSync', 'SyncFail']);
+const argoHooks = new Set<string>(['PreSync', 'Sync', 'PostSync', 'SyncFail', 'PreDelete', 'PostDelete']);
 /** As Argo CD maps them: it does not tell an installation from an upgrade. */
 const helmHooks: Readonly<Record<string, HookType | undefined>> = {
   'pre-install': 'PreSync',
   'pre-upgrade': 'PreSync',
   'post-install': 'PostSync',
   'post-upgrade': 'PostSync',
+  'pre-delete': 'PreDelete',
+  'post-delete': 'PostDelete',
 };
 const helmPolicies: Readonly<Record<string, DeletePolicy | undefined>> = {
   'before-hook-creation': 'BeforeHookCreation',
@@ -34,7 +36,7 @@ const helmPolicies: Readonly<Record<string, DeletePolicy | undefined>> = {
   'hook-failed': 'HookFailed',
 };
 
-/** Sees what an object is for; `undefined` for one that a synchronization has nothing to do with. */
+/** Sees what an object is for; `undefined` for one that is never brought. */
 export function targetOf(object: KubeObject, application: string, general: SyncOptions): Target | undefined {
   const hooks = hooksOf(object);
   if (hooks === undefined) return undefined;
@@ -89,11 +91,14 @@ function hooksOf(object: KubeObject): readonly HookType[] | undefined {
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** Whether an object is a hook for the deletion of its Application and for nothing else. */
-export function runsAtDeletion(object: KubeObject): boolean {
-  if (hooksOf(object) !== undefined) return false;
-  const words = wordsOf(object, argo.hook) ?? wordsOf(object, helm.hook) ?? [];
-  return words.some((word) => ['PreDelete', 'PostDelete', 'pre-delete', 'post-delete'].includes(word));
+/** Whether it runs when its Application is deleted. */
+export function isDeletionHook({ hooks }: Target): boolean {
+  return hooks.includes('PreDelete') || hooks.includes('PostDelete');
+}
+
+/** Whether it runs with a synchronization. */
+export function isSyncHook({ hooks }: Target): boolean {
+  return hooks.some((hook) => hook !== 'PreDelete' && hook !== 'PostDelete');
 }
 
 function deletePoliciesOf(object: KubeObject): ReadonlySet<DeletePolicy> {

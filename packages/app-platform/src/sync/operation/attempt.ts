@@ -19,8 +19,7 @@ export function attemptOf(state: OperationState | undefined): string {
 }
 
 /** Hooks as an attempt makes them: marked, and with a name where they have only the beginning of one. */
-export function namedHooks(hooks: readonly Target[], state: OperationState | undefined): Target[] {
-  const attempt = attemptOf(state);
+export function namedHooks(hooks: readonly Target[], attempt: string): Target[] {
   return hooks.map((hook) => {
     const { generateName, ...metadata } = hook.object.metadata;
     const name =

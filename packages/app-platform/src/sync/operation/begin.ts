@@ -7,7 +7,7 @@ import { hookResource, resourceRef, type Comparison } from '../compare.ts';
 import type { Targets } from '../read-targets.ts';
 import type { SyncRun } from '../run.ts';
 import { writeStatus } from '../status.ts';
-import { namedHooks, operationInfo } from './attempt.ts';
+import { attemptOf, namedHooks, operationInfo } from './attempt.ts';
 import type { Decision } from './decide.ts';
 import { retryPlan } from './retry.ts';
 
@@ -49,7 +49,7 @@ export async function beginOperation(
     operationState: state,
     resources: mergeResources(run.application.status?.resources ?? [], [
       ...comparison.resources,
-      ...namedHooks(hooks, state).map(hookResource),
+      ...namedHooks(hooks, attemptOf(state)).map(hookResource),
     ]),
   });
 }

@@ -5,7 +5,7 @@ import { aimFields } from '../aim.ts';
 import { hookResource, type Comparison } from '../compare.ts';
 import type { Targets } from '../read-targets.ts';
 import type { Aim, SyncRun } from '../run.ts';
-import { namedHooks } from './attempt.ts';
+import { attemptOf, namedHooks } from './attempt.ts';
 import { mergeResources } from './begin.ts';
 import { runHooks } from './hooks.ts';
 import type { Results, StepOutcome } from './outcome.ts';
@@ -69,7 +69,7 @@ function failed(
       message: `${reason}. Retrying attempt #${retryCount + 1} at ${at}`,
     }),
     // The next attempt makes its hooks anew, some under names of its own.
-    resources: mergeResources(comparison.resources, namedHooks(hooks, next).map(hookResource)),
+    resources: mergeResources(comparison.resources, namedHooks(hooks, attemptOf(next)).map(hookResource)),
   };
 }
 

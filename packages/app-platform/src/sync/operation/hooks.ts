@@ -5,7 +5,7 @@ import type { HookType, OperationPhase } from '../../argo/application.ts';
 import { readRef } from '../compare.ts';
 import { fieldManager, type SyncRun } from '../run.ts';
 import type { Target } from '../target.ts';
-import { attemptAnnotation, attemptOf } from './attempt.ts';
+import { attemptAnnotation } from './attempt.ts';
 import { done, type Results, type StepOutcome } from './outcome.ts';
 
 const atATime = 8;
@@ -30,7 +30,7 @@ export async function runHooks(
 async function runHook(run: SyncRun, hook: Target): Promise<{ phase: OperationPhase; message: string }> {
   const { client, context, membership } = run;
   const live = await readRef(run, hook.ref);
-  if (live && isOfAttempt(live, run)) return outcomeOf(live);
+  if (live && isOfAttempt(live, hook)) return outcomeOf(live);
   if (live && (hook.deletePolicies.has('BeforeHookCreation') || runs(live))) {
     const gone = live.metadata.deletionTimestamp === undefined && (await removeHook(run, live));
     if (!gone) return { phase: 'Running', message: 'waits for the one before it to go' };
@@ -49,8 +49,8 @@ async function runHook(run: SyncRun, hook: Target): Promise<{ phase: OperationPh
   }
 }
 
-function isOfAttempt(live: KubeObject, { application }: SyncRun): boolean {
-  return live.metadata.annotations?.[attemptAnnotation] === attemptOf(application.status?.operationState);
+function isOfAttempt(live: KubeObject, { object }: Target): boolean {
+  return live.metadata.annotations?.[attemptAnnotation] === object.metadata.annotations?.[attemptAnnotation];
 }
 
 /** Only what runs can end; everything else is done when it is there and well. */
@@ -70,13 +70,24 @@ function outcomeOf(live: KubeObject): { phase: OperationPhase; message: string }
 export async function removeFinishedHooks(run: SyncRun, hooks: readonly Target[]): Promise<void> {
   if (run.application.status?.operationState?.phase === 'Running') return;
   const doomed = hooks.filter(({ deletePolicies: p }) => p.has('HookSucceeded') || p.has('HookFailed'));
-  await inParallel(doomed, atATime, async (hook) => {
-    const live = await readRef(run, hook.ref);
-    if (!live || live.metadata.deletionTimestamp !== undefined || !isOfAttempt(live, run)) return;
-    const { phase } = outcomeOf(live);
-    const policy = phase === 'Succeeded' ? 'HookSucceeded' : phase === 'Failed' ? 'HookFailed' : undefined;
-    if (policy !== undefined && hook.deletePolicies.has(policy)) await removeHook(run, live);
+  await removeHooks(run, doomed, ({ deletePolicies }, phase) => {
+    if (phase === 'Succeeded') return deletePolicies.has('HookSucceeded');
+    return phase === 'Failed' && deletePolicies.has('HookFailed');
   });
+}
+
+/** Takes away what this attempt made, as far as it is chosen. Gives whether all of that is gone. */
+export async function removeHooks(
+  run: SyncRun,
+  hooks: readonly Target[],
+  isChosen: (hook: Target, phase: OperationPhase) => boolean = () => true,
+): Promise<boolean> {
+  const gone = await inParallel(hooks, atATime, async (hook) => {
+    const live = await readRef(run, hook.ref);
+    if (!live || !isOfAttempt(live, hook) || !isChosen(hook, outcomeOf(live).phase)) return true;
+    return live.metadata.deletionTimestamp === undefined && (await removeHook(run, live));
+  });
+  return gone.every(Boolean);
 }
 
 /** Gives whether it is gone. */

@@ -7,9 +7,10 @@ import type { Target } from '../target.ts';
 import { applyWave } from './apply-wave.ts';
 import { createNamespace } from './create-namespace.ts';
 import { runHooks } from './hooks.ts';
-import { done, type Results, type StepOutcome } from './outcome.ts';
+import type { Results, StepOutcome } from './outcome.ts';
 import { prune } from './prune.ts';
 import { replaceObjects } from './replace-objects.ts';
+import { inWaves } from './waves.ts';
 
 /**
  * One pass through an operation, from its beginning: what is done already is found done. It ends at the first step that has to wait, and
@@ -71,16 +72,4 @@ export async function runOperation(
 
 function isHook({ hooks }: Target): boolean {
   return hooks.length > 0;
-}
-
-async function inWaves(
-  targets: readonly Target[],
-  step: (wave: readonly Target[], isLast: boolean) => Promise<StepOutcome>,
-): Promise<StepOutcome> {
-  const waves = [...Map.groupBy(targets, ({ wave }) => wave)].sort(([a], [b]) => a - b);
-  for (const [index, [, wave]] of waves.entries()) {
-    const outcome = await step(wave, index === waves.length - 1);
-    if (outcome.state !== 'done') return outcome;
-  }
-  return done;
 }
