@@ -92,3 +92,43 @@ test('a chart whose subchart is missing is refused: nothing of it is taken for g
   expect(conditions).toMatchObject([{ type: 'ComparisonError', message: expect.stringContaining('database') }]);
   expect(await app.value('a')).toBe('chart');
 });
+
+test(
+  'sources: values come from another source by its ref, whose commits count too; a ref that nobody has is named',
+  { timeout: limit },
+  async () => {
+    const [app, other] = [await world.app('referring'), await world.app('referred')];
+    await app.push(files(fromValues));
+    const values = await other.push({ 'env/prod.yaml': 'value: first\n', 'app/a.yaml': 'not: read' });
+    const source = (valueFiles: readonly string[]) => ({
+      repoURL: app.url,
+      path: 'app',
+      helm: { valueFiles, ignoreMissingValueFiles: true },
+    });
+    const spec = (file: string) => ({
+      source: undefined,
+      sources: [source(['$mine/env/missing.yaml', file]), { repoURL: other.url, ref: 'mine' }],
+    });
+    await app.create(spec('$mine/env/prod.yaml'));
+    const status = await app.settled();
+    expect(status).toMatchObject({ sourceTypes: ['Helm', ''], sync: { status: 'Synced' } });
+    expect(status.sync?.revisions?.[1]).toBe(values);
+    expect(status.resources).toHaveLength(1);
+    expect(await app.value('a')).toBe('first');
+
+    await other.push({ 'env/prod.yaml': 'value: second\n' });
+    await world.cluster.eventually('new values arrive', async () => (await app.value('a')) === 'second');
+
+    for (const [file, text] of [
+      ['$yours/env/prod.yaml', "'$yours/env/prod.yaml': no source has this ref"],
+      ['$mine/../..', 'leads out of the repository'],
+    ] as const) {
+      await app.patch({ spec: spec(file) });
+      const { conditions } = await app.until(`${file} is refused`, ({ conditions: now }) =>
+        now?.[0]?.message.includes(text),
+      );
+      expect(conditions).toMatchObject([{ type: 'InvalidSpecError' }]);
+    }
+    expect(await app.value('a')).toBe('second');
+  },
+);

@@ -65,6 +65,11 @@ test('every field that is understood passes', () => {
   expect(result.operation).toEqual({});
 });
 
+test('of several sources, one may be there only for the values of others', () => {
+  const values = { repoURL: source.repoURL, ref: 'values' };
+  expect(read({ sources: [source, values] }).allSources).toEqual([source, values]);
+});
+
 test.each<[field: string, change: object]>([
   ['spec.project', { project: 'team-red' }],
   ['spec.sourceHydrator', { sourceHydrator: { drySource: {} } }],
@@ -72,7 +77,9 @@ test.each<[field: string, change: object]>([
   ['spec.destination', { destination: { server: 'https://kubernetes.default.svc', name: 'in-cluster' } }],
   ['spec.destination', { destination: { server: 'https://elsewhere.example.com' } }],
   ['chart', { source: { ...source, chart: 'nginx' } }],
-  ['ref', { sources: [{ ...source, ref: 'values' }] }],
+  ['ref', { source: { ...source, ref: 'values' } }],
+  ['ref', { sources: [{ ...source, ref: '../values' }] }],
+  ['ref', { sources: [source, { ...source, ref: 'values' }, { ...source, ref: 'values' }] }],
   ['path', { source: { repoURL: source.repoURL } }],
   ['repoURL', { source: { ...source, repoURL: 'git@example.com:shop.git' } }],
   ['source', { source: { ...source, kustomize: {} } }],

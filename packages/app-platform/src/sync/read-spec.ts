@@ -35,8 +35,11 @@ export function readSpec(application: Application): ReadSpec {
     refuse('spec.destination', 'cannot have both a server and a name');
   if (server === undefined ? name !== 'in-cluster' : !thisCluster.has(server))
     refuse('spec.destination', 'only this cluster is synchronized, https://kubernetes.default.svc');
-  const allSources = checked.sources && checked.sources.length > 0 ? checked.sources : [checked.source];
-  for (const source of allSources) checkSource(source);
+  const { source, sources = [] } = checked;
+  if (sources.length === 0 && source?.ref) refuse('ref', 'is for one of several sources; put it into spec.sources');
+  const allSources = sources.length > 0 ? sources : [source];
+  for (const each of allSources) checkSource(each);
+  refuseDuplicateRefs(sources);
   return {
     ...checked,
     allSources: allSources as Source[],
@@ -58,13 +61,20 @@ function checkSource(source: Source | undefined): void {
       'must not hold credentials; put them into a Secret with the label argocd.argoproj.io/secret-type',
     );
   if (chart) refuse('chart', 'charts come from Git here; give path');
-  if (path === undefined) refuse('path', 'is required');
-  if (ref) refuse('ref', 'values from another source are not supported');
+  if (ref && !/^[\w-]+$/.test(ref)) refuse('ref', 'must be letters, digits, hyphens and underscores');
+  if (path === undefined && !ref) refuse('path', 'is required');
   if (kustomize !== undefined || plugin !== undefined || directory?.jsonnet !== undefined)
     refuse('source', 'only Helm charts and plain files are supported');
   if (helm?.version !== undefined && !['', 'v3'].includes(helm.version))
     refuse('helm.version', `'${helm.version}' is not supported; leave it out`);
   if (helm?.passCredentials) refuse('helm.passCredentials', 'charts come from Git here; leave it out');
+}
+
+/** `$name/…` has to mean one of them. */
+function refuseDuplicateRefs(sources: readonly Source[]): void {
+  const refs = sources.flatMap(({ ref }) => ref ?? []);
+  const twice = refs.find((ref, index) => refs.indexOf(ref) !== index);
+  if (twice !== undefined) refuse('ref', `'${twice}' is there twice; each source has its own`);
 }
 
 function refuse(field: string, why: string): never {

@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import {
   ChartError,
   checkInstallable,
@@ -19,6 +18,7 @@ import type { Source } from '../../argo/application.ts';
 import type { Checkout } from './checkout.ts';
 import { readObjects } from './read-objects.ts';
 import { SourceError } from './source-error.ts';
+import { SourceFiles } from './source-files.ts';
 
 type Helm = NonNullable<Source['helm']>;
 
@@ -29,22 +29,25 @@ export interface HelmContext {
   readonly release: { readonly name: string; readonly namespace: string };
   readonly capabilities: CapabilitiesOptions;
   readonly cache: RenderCache;
+  /** Sources whose files it may name, as `$ref/path`. Default: none. */
+  readonly refs?: ReadonlyMap<string, Checkout>;
 }
 
 /** The objects of a chart, hooks and definitions among them, as `helm template` gives them. */
 export async function renderHelm(
   checkout: Checkout,
   source: Source,
-  { release, capabilities, cache }: HelmContext,
+  { release, capabilities, cache, refs = new Map() }: HelmContext,
 ): Promise<KubeObject[]> {
   const helm: Helm = source.helm ?? {};
   const path = source.path ?? '.';
+  const files = new SourceFiles(checkout, path, refs);
   try {
     const chart = await loadChart(await checkout.folder(path));
     // Without a subchart its objects would be missing, and pruned.
     checkInstallable(chart);
-    const values = await collectValues(await valueSources(checkout, path, helm), async (file) =>
-      file === inline ? inlineValues(helm) : await checkout.text(file),
+    const values = await collectValues(await valueSources(files, helm), async (file) =>
+      file === inline ? inlineValues(helm) : await files.text(file),
     );
     const rendered = await renderChart(chart, {
       values,
@@ -79,14 +82,12 @@ function isUsersFault(error: unknown): error is Error {
 }
 
 /** In Argo CD's order: files, the values in the Application, then single parameters. */
-async function valueSources(checkout: Checkout, path: string, helm: Helm): Promise<ValueSources> {
+async function valueSources(sourceFiles: SourceFiles, helm: Helm): Promise<ValueSources> {
   const files: string[] = [];
   for (const file of helm.valueFiles ?? []) {
-    if (/^[a-z]+:\/\//.test(file) || file.startsWith('$'))
-      throw new SourceError('InvalidSpec', `helm.valueFiles: '${file}' is no file of the repository`);
-    const below = file.startsWith('/') ? posix.normalize(file) : posix.join(path, file);
-    if (helm.ignoreMissingValueFiles && (await checkout.find(below)) === undefined) continue;
-    files.push(below);
+    if (/^[a-z]+:\/\//.test(file))
+      throw new SourceError('InvalidSpec', `helm.valueFiles: '${file}' is no file of a repository`);
+    if (!helm.ignoreMissingValueFiles || (await sourceFiles.has(file))) files.push(file);
   }
   const set = (force: boolean) =>
     (helm.parameters ?? [])
@@ -96,7 +97,7 @@ async function valueSources(checkout: Checkout, path: string, helm: Helm): Promi
     files: [...files, inline],
     set: set(false),
     setString: set(true),
-    setFile: (helm.fileParameters ?? []).map((parameter) => `${parameter.name}=${posix.join(path, parameter.path)}`),
+    setFile: (helm.fileParameters ?? []).map((parameter) => `${parameter.name}=${parameter.path}`),
   };
 }
 

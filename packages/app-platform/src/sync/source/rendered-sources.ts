@@ -10,6 +10,8 @@ export interface RenderInput {
   readonly source: Source;
   readonly release: { readonly name: string; readonly namespace: string };
   readonly capabilities: CapabilitiesOptions;
+  /** The sources it takes values from: their names and commits. */
+  readonly referred?: readonly string[];
 }
 
 interface Kept {
@@ -43,8 +45,8 @@ export class RenderedSources {
 
   /** What `input` makes. With `isFresh` it is rendered in any case. */
   async of(input: RenderInput, isFresh: boolean, render: () => Promise<RenderedSource>): Promise<RenderedSource> {
-    const { commit, source, release, capabilities } = input;
-    const text = JSON.stringify([commit, source, release.name, release.namespace, capabilities]);
+    const { commit, source, release, capabilities, referred = [] } = input;
+    const text = JSON.stringify([commit, source, release.name, release.namespace, capabilities, referred]);
     const key = createHash('sha256').update(text).digest('base64');
     const known = this.#kept.get(key);
     if (known && !isFresh) {
