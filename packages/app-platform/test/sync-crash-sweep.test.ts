@@ -81,7 +81,7 @@ describe.skipIf(
       },
       settled: async (cluster) => {
         const { operationState: state, sync, conditions = [] } = (await status(cluster)) ?? {};
-        if (state?.syncResult.revision !== commit || state.phase !== phase) return false;
+        if (state?.syncResult?.revision !== commit || state.phase !== phase) return false;
         if (phase === 'Running') return true;
         if (phase === 'Failed') return conditions.some(({ type }) => type === 'SyncError');
         // The hook whose policy says so has gone.

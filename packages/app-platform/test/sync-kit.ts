@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { ConfigMap, Namespace, newObject } from '@slipway/kube';
+import { ConfigMap, Namespace, newObject, StatefulSet } from '@slipway/kube';
 import { testCluster, type TestCluster, type TestClusterOptions, type TestManager } from '@slipway/testing';
 
 import { ensureApplicationKind } from '../src/argo/application-definition.ts';
 import { Application, type ApplicationStatus } from '../src/argo/application.ts';
+import { argo } from '../src/argo/words.ts';
 import { GitError } from '../src/git/git-error.ts';
 import { nativeSyncController } from '../src/sync/controller.ts';
 import type { SourceStore } from '../src/sync/source/git-sources.ts';
@@ -100,6 +101,8 @@ export interface SyncWorld extends AsyncDisposable {
   readonly rendered: RenderedSources;
   /** An Application, the repository it is about and the namespace it is for, all of one name. */
   app(name: string): Promise<TestApplication>;
+  /** Installs Argo CD's controller, which here does nothing, and resolves when ours has stepped aside. Gives what removes it. */
+  installArgo(): Promise<() => Promise<void>>;
 }
 
 export interface TestApplication {
@@ -133,6 +136,14 @@ export async function syncWorld(options: TestClusterOptions = {}): Promise<SyncW
     async app(name) {
       await ensureNamespace(cluster, name);
       return testApplication(cluster, name, repositories, () => controller.refresh());
+    },
+    async installArgo() {
+      const logged = running.logs.length;
+      await cluster.client.create(argoController());
+      await cluster.eventually('it steps aside', () =>
+        running.logs.slice(logged).some(({ message }) => message.includes('Applications are left to it')),
+      );
+      return async () => void (await cluster.client.delete(StatefulSet, argoKey));
     },
     async [Symbol.asyncDispose]() {
       await cluster[Symbol.asyncDispose]();
@@ -171,7 +182,7 @@ function testApplication(
     settled: async (commit) =>
       await app.until('a synchronization is over', ({ operationState: state, sync }) => {
         if (state === undefined || state.phase === 'Running') return false;
-        return commit === undefined || (sync?.revision === commit && state.syncResult.revision === commit);
+        return commit === undefined || (sync?.revision === commit && state.syncResult?.revision === commit);
       }),
     async value(configMap) {
       await repositories.idle();
@@ -179,6 +190,17 @@ function testApplication(
     },
   };
   return app;
+}
+
+const argoKey = { namespace: 'argocd', name: argo.controllerName };
+
+function argoController(): StatefulSet {
+  const labels = { 'app.kubernetes.io/name': argo.controllerName };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'argocd' }] } };
+  return newObject(StatefulSet, {
+    metadata: { ...argoKey, labels },
+    spec: { serviceName: 'argocd', selector: { matchLabels: labels }, template },
+  });
 }
 
 export function repositoryUrl(name: string): string {

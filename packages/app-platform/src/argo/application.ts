@@ -79,6 +79,7 @@ export interface ApplicationCondition {
   lastTransitionTime?: string;
 }
 
+/** Argo CD may have written it, and left out what it did not know yet. */
 export interface OperationState {
   phase: OperationPhase;
   message?: string;
@@ -86,19 +87,21 @@ export interface OperationState {
   finishedAt?: string;
   retryCount?: number;
   operation: {
-    initiatedBy: { automated?: boolean; username?: string };
-    sync: { revision?: string; revisions?: string[]; prune?: boolean; syncOptions?: string[] };
+    initiatedBy?: { automated?: boolean; username?: string };
+    sync?: { revision?: string; revisions?: string[]; prune?: boolean; syncOptions?: string[] };
     retry?: { limit: number };
     /** `slipway-id` tells this operation from all others: the hooks it makes carry it. */
     info?: { name: string; value: string }[];
   };
-  syncResult: {
-    revision?: string;
-    revisions?: string[];
-    source?: Source;
-    sources?: Source[];
-    resources?: ResourceResult[];
-  };
+  syncResult?: SyncResult;
+}
+
+export interface SyncResult {
+  revision?: string;
+  revisions?: string[];
+  source?: Source;
+  sources?: Source[];
+  resources?: ResourceResult[];
 }
 
 export interface ResourceResult {

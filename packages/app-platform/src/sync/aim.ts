@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { jsonEqual } from '@slipway/kube';
 
-import type { OperationState, Source, SyncStatus } from '../argo/application.ts';
+import type { OperationState, Source, SyncResult, SyncStatus } from '../argo/application.ts';
 import type { Aim } from './run.ts';
 
 /** A source as it may stand in a status: inline values hold passwords, so they are told apart by their fingerprint only. */
@@ -18,7 +18,7 @@ export function aimFields({
   spec,
   sources,
   commits,
-}: Aim): Pick<OperationState['syncResult'], 'revision' | 'revisions' | 'source' | 'sources'> {
+}: Aim): Pick<SyncResult, 'revision' | 'revisions' | 'source' | 'sources'> {
   const isOne = spec.sources === undefined || spec.sources.length === 0;
   return isOne ? { revision: commits[0]!, source: sources[0]! } : { revisions: [...commits], sources: [...sources] };
 }

@@ -3,6 +3,7 @@ import { seconds } from '@slipway/kube';
 import type { OperationState } from '../../argo/application.ts';
 import { hasSameAim } from '../aim.ts';
 import type { Comparison } from '../compare.ts';
+import { readOperation } from '../read-operation.ts';
 import type { Aim, SyncRun } from '../run.ts';
 
 /** What is to be done about the differences. */
@@ -23,6 +24,11 @@ export function decide(run: SyncRun, aim: Aim, comparison: Comparison): Decision
   const { spec } = aim;
   const state = run.application.status?.operationState;
   if (state?.phase === 'Terminating') return { do: 'end', phase: 'Failed', message: 'operation terminated' };
+  if (state?.phase === 'Running') {
+    // Argo CD, which is gone now, may have begun it.
+    const { refused: isNotOurs } = readOperation(state.operation);
+    if (isNotOurs !== undefined) return { do: 'end', phase: 'Error', message: isNotOurs };
+  }
   const { asked, refused = otherRevision(aim) } = spec.operation;
   if (refused !== undefined && state?.phase !== 'Running') return { do: 'end', phase: 'Error', message: refused };
   if (asked?.sync !== undefined && refused === undefined) {

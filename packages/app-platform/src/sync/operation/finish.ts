@@ -83,7 +83,7 @@ export function untilRetryMs(run: SyncRun, aim: Aim): number {
 
 function withResults(state: OperationState, results: Results, change: Partial<OperationState>): OperationState {
   // Everything else is found as it was left; what an earlier pass pruned is nowhere to be found.
-  const pruned = (state.syncResult.resources ?? []).filter(
+  const pruned = (state.syncResult?.resources ?? []).filter(
     ({ status, ...resource }) => status === 'Pruned' && !results.has(resource),
   );
   return { ...state, ...change, syncResult: { ...state.syncResult, resources: [...pruned, ...results.all] } };
@@ -97,7 +97,7 @@ function withEntry(run: SyncRun, aim: Aim, state: OperationState, deployedAt: st
     ...aimFields(aim),
     deployStartedAt: state.startedAt,
     deployedAt,
-    initiatedBy: state.operation.initiatedBy,
+    initiatedBy: state.operation.initiatedBy ?? {},
   };
   return limit <= 0 ? [] : [...history, entry].slice(-limit);
 }

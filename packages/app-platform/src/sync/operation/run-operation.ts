@@ -24,8 +24,8 @@ export async function runOperation(
 ): Promise<StepOutcome> {
   const { objects, hooks, extra, shared } = comparison;
   const state = run.application.status!.operationState!;
-  const options = readSyncOptions(state.operation.sync.syncOptions);
-  const mayPrune = state.operation.sync.prune ?? false;
+  const { syncOptions, prune: mayPrune = false } = state.operation.sync ?? {};
+  const options = readSyncOptions(syncOptions);
   const of = (type: HookType) => hooks.filter((hook) => hook.hooks.includes(type));
   const post = of('PostSync');
 
