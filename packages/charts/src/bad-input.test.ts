@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ChartError } from './chart/chart-error.ts';
+import { longestErrorText } from './chart/error-text.ts';
 import { loadFiles } from './chart/load.ts';
 import { loadHelmfile } from './helmfile/helmfile.ts';
 import { collectValues } from './values/value-options.ts';
@@ -17,6 +18,9 @@ async function render(template: string, values: Record<string, unknown> = {}): P
 }
 
 const twice = (call: string) => `{{ $s := "aaaaaaaa" }}{{ range until 60 }}{{ $s = ${call} }}{{ end }}{{ len $s }}`;
+
+/** What is left shows what the next call costs without taking that long. */
+const nearlyAllSteps = '{{ range 4990000 }}{{ end }}';
 
 /** Sixty maps that stand for 2^60 values. */
 const shared = '{{ $d := dict }}{{ range until 60 }}{{ $d = dict "a" $d "b" $d }}{{ end }}';
@@ -52,6 +56,13 @@ describe('a template that means harm ends with an error that says where', () => 
     ],
     ['makes password hashes without end', '{{ range 4990000 }}{{ end }}{{ bcrypt "a" }}'],
     ['looks for everything in everything', '{{ $l := until 30000 }}{{ range $l }}{{ has -1 $l }}{{ end }}'],
+    ['mixes a long text', `${nearlyAllSteps}{{ shuffle (repeat 20000 "a") | len }}`],
+    [
+      'reads a long text again and again',
+      `${nearlyAllSteps}{{ range until 9 }}{{ upper (repeat 100000 "a") }}{{ end }}`,
+    ],
+    ['finds a letter everywhere', `${nearlyAllSteps}{{ regexFindAll "a" (repeat 20000 "a") -1 | len }}`],
+    ['tries a large expression everywhere', `${nearlyAllSteps}{{ regexMatch "(x?){900}y" (repeat 2000 "x") }}`],
     ['asks for a regular expression that grows', '{{ regexReplaceAll "(x{1000}){1000}" "x" "y" }}'],
     ['nests parentheses', `{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`],
     ['holds a range of ten thousand versions', '{{ semverCompare (repeat 10000 ">1 ") "1.2.3" }}'],
@@ -59,6 +70,20 @@ describe('a template that means harm ends with an error that says where', () => 
     const error = await render(template).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ChartError);
     expect((error as Error).message).toMatch(/bad\/templates\/NOTES\.txt:1/);
+  });
+
+  it.each([
+    [
+      'says megabytes',
+      '{{ fail (repeat 4000000 "ab ") }}',
+      /^execution error at \(bad\/templates\/NOTES\.txt:1:3\): ab ab /,
+    ],
+    ['is called with megabytes', '{{ atoi 1 (repeat 4000000 "ab ") }}', /NOTES\.txt:1/],
+    ['evaluates megabytes', '{{ tpl (cat (repeat 4000000 "ab ") "{{ nothing }}") . }}', /NOTES\.txt:1/],
+  ])('what it says fits into a terminal and a status when it %s', async (_, template, place) => {
+    const { message } = (await render(template).catch((thrown: unknown) => thrown)) as Error;
+    expect(message).toMatch(place);
+    expect(message.length).toBeLessThan(longestErrorText + 100);
   });
 
   it('leaves out what is there twice in linear time', async () => {

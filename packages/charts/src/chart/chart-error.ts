@@ -1,3 +1,5 @@
+import { errorText } from './error-text.ts';
+
 /**
  * What can be wrong with a chart, its values or its templates:
  * - `NotFound`: there is no chart at that place;
@@ -39,7 +41,7 @@ export class ChartError extends Error {
   readonly hint: string;
 
   constructor(code: ChartErrorCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(errorText(message), options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'ChartError';
     this.code = code;
     this.hint = options.hint ?? hints[code];

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
 import { strings, type Value } from '../go/values.ts';
-import type { FunctionTable, TemplateFunction } from '../template/run.ts';
-import { fn } from '../template/signature.ts';
+import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
+import { fn, inRun } from '../template/signature.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -33,12 +33,25 @@ interface Match {
   readonly named: Readonly<Record<string, string | null>>;
 }
 
+/**
+ * Linear in the text is not little: an expression of a thousand instructions may try each at every character. Counts that, and
+ * answers the expression.
+ */
+function prepare(run: Run, expression: string, text: string): Re2.RE2JS {
+  const regex = compile(expression);
+  run.step(Math.floor((text.length * (10 + regex.programSize())) / triesPerStep));
+  return regex;
+}
+
+const triesPerStep = 100;
+
 /** Every match as Go finds them: an empty one right after the last is none. */
-function* matches(regex: Re2.RE2JS, text: string): Generator<Match> {
+function* matches(run: Run, regex: Re2.RE2JS, text: string): Generator<Match> {
   const matcher = regex.matcher(text);
   const names = regex.namedGroups();
   let lastEnd = -1;
   while (matcher.find()) {
+    run.step();
     const start = matcher.start();
     const end = matcher.end();
     if (start === end && end === lastEnd) continue;
@@ -51,18 +64,18 @@ function* matches(regex: Re2.RE2JS, text: string): Generator<Match> {
   }
 }
 
-function findAll(expression: string, text: string, limit: bigint): Value {
+function findAll(run: Run, expression: string, text: string, limit: bigint): Value {
   if (limit === 0n) return strings([]);
   const found: string[] = [];
-  for (const match of matches(compile(expression), text)) {
+  for (const match of matches(run, prepare(run, expression, text), text)) {
     found.push(text.slice(match.start, match.end));
     if (limit > 0n && BigInt(found.length) >= limit) break;
   }
   return strings(found);
 }
 
-function find(expression: string, text: string): string {
-  const matcher = compile(expression).matcher(text);
+function find(run: Run, expression: string, text: string): string {
+  const matcher = prepare(run, expression, text).matcher(text);
   return matcher.find() ? matcher.group()! : '';
 }
 
@@ -76,24 +89,24 @@ function expand(template: string, match: Match): string {
   });
 }
 
-function replaceAll(expression: string, text: string, replacement: (match: Match) => string): string {
+function replaceAll(run: Run, expression: string, text: string, replacement: (match: Match) => string): string {
   let result = '';
   let from = 0;
-  for (const match of matches(compile(expression), text)) {
+  for (const match of matches(run, prepare(run, expression, text), text)) {
     result += text.slice(from, match.start) + replacement(match);
     from = match.end;
   }
   return result + text.slice(from);
 }
 
-function split(expression: string, text: string, limit: bigint): Value {
+function split(run: Run, expression: string, text: string, limit: bigint): Value {
   if (limit === 0n) return strings([]);
-  const regex = compile(expression);
+  const regex = prepare(run, expression, text);
   if (expression.length > 0 && text.length === 0) return strings(['']);
   const parts: string[] = [];
   let begin = 0;
   let end = 0;
-  for (const match of matches(regex, text)) {
+  for (const match of matches(run, regex, text)) {
     if (limit > 0n && BigInt(parts.length) === limit - 1n) break;
     end = match.start;
     if (match.end !== 0) parts.push(text.slice(begin, end));
@@ -103,32 +116,33 @@ function split(expression: string, text: string, limit: bigint): Value {
   return strings(parts);
 }
 
-function isMatch(expression: string, text: string): boolean {
-  return compile(expression).matcher(text).find();
+function isMatch(run: Run, expression: string, text: string): boolean {
+  return prepare(run, expression, text).matcher(text).find();
 }
 
 /** `regexMatch` alone says no to an expression it cannot read. */
-function isMatchOrNonsense(expression: string, text: string): boolean {
+function isMatchOrNonsense(run: Run, expression: string, text: string): boolean {
   try {
-    return isMatch(expression, text);
+    compile(expression);
   } catch {
     return false;
   }
+  return isMatch(run, expression, text);
 }
 
-const findAllFunction = fn(['string', 'string', 'int'], findAll);
-const findFunction = fn(['string', 'string'], find);
-const splitFunction = fn(['string', 'string', 'int'], split);
-const replaceFunction = fn(['string', 'string', 'string'], (expression, text, template) =>
-  replaceAll(expression, text, (match) => expand(template, match)),
+const findAllFunction = inRun(['string', 'string', 'int'], findAll);
+const findFunction = inRun(['string', 'string'], find);
+const splitFunction = inRun(['string', 'string', 'int'], split);
+const replaceFunction = inRun(['string', 'string', 'string'], (run, expression, text, template) =>
+  replaceAll(run, expression, text, (match) => expand(template, match)),
 );
-const replaceLiteral = fn(['string', 'string', 'string'], (expression, text, literal) =>
-  replaceAll(expression, text, () => literal),
+const replaceLiteral = inRun(['string', 'string', 'string'], (run, expression, text, literal) =>
+  replaceAll(run, expression, text, () => literal),
 );
 
 export const regexFunctions: FunctionTable = new Map<string, TemplateFunction>([
-  ['regexMatch', fn(['string', 'string'], isMatchOrNonsense)],
-  ['mustRegexMatch', fn(['string', 'string'], isMatch)],
+  ['regexMatch', inRun(['string', 'string'], isMatchOrNonsense)],
+  ['mustRegexMatch', inRun(['string', 'string'], isMatch)],
   ['regexFindAll', findAllFunction],
   ['mustRegexFindAll', findAllFunction],
   ['regexFind', findFunction],

@@ -158,6 +158,7 @@ export const stringFunctions: FunctionTable = new Map<string, TemplateFunction>(
     'shuffle',
     inRun(['string'], (run, text) => {
       const chars = runes(text);
+      run.step(chars.length);
       for (let i = chars.length - 1; i > 0; i -= 1) {
         const j = Math.floor(environmentOf(run).random.next() * (i + 1));
         [chars[i], chars[j]] = [chars[j]!, chars[i]!];

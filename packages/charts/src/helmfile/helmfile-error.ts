@@ -1,3 +1,5 @@
+import { errorText } from '../chart/error-text.ts';
+
 /**
  * What can be wrong with a helmfile:
  * - `NotFound`: a state, base, values file or chart is not there;
@@ -37,7 +39,7 @@ export class HelmfileError extends Error {
   readonly hint: string;
 
   constructor(code: HelmfileErrorCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(errorText(message), options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'HelmfileError';
     this.code = code;
     this.hint = options.hint ?? hints[code];

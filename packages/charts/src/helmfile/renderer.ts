@@ -5,6 +5,7 @@ import type { Value } from '../go/values.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { HelmfileCache } from './cache.ts';
 import { helmfileFunctions, type ExecProgram, type HelmfileEnvironment } from './functions.ts';
+import { errorText } from '../chart/error-text.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { LoadedPart } from './load-state.ts';
 import type { TreeFiles } from './tree-files.ts';
@@ -158,10 +159,5 @@ function templateFailure(name: string, error: unknown): HelmfileError {
     if (cause instanceof HelmfileError)
       return new HelmfileError(cause.code, `${name}: ${cause.message}`, { cause: error, hint: cause.hint });
   }
-  return new HelmfileError('TemplateFailed', `${name}: ${shortened((error as Error).message)}`, { cause: error });
-}
-
-/** Templates that call each other for ever name every call; the first and the last ones tell it all. */
-function shortened(message: string): string {
-  return message.length <= 2000 ? message : `${message.slice(0, 800)} […] ${message.slice(-400)}`;
+  return new HelmfileError('TemplateFailed', `${name}: ${errorText((error as Error).message, 1200)}`, { cause: error });
 }

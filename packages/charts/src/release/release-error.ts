@@ -1,3 +1,5 @@
+import { errorText } from '../chart/error-text.ts';
+
 /**
  * Why a release cannot be worked on:
  * - `InUse`: a release of that name is there already;
@@ -32,7 +34,7 @@ export class ReleaseError extends Error {
     message: string,
     options: { readonly hint?: string; readonly cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(errorText(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ReleaseError';
     this.code = code;
     this.hint = options.hint ?? '';

@@ -351,6 +351,7 @@ function callWith(
   const args: Value[] = [];
   for (let i = 0; i < given.length; i += 1) args.push(given[i]!(run, dot, params[i] ?? rest!));
   if (hasFinal) args.push(validate(run, final, params[given.length] ?? rest!));
+  for (const arg of args) run.readText(arg);
   let result: Value;
   try {
     result = fn.call(args, run);
@@ -363,6 +364,7 @@ function callWith(
     run.node = place;
     run.fail(`error calling ${name}: a text of ${result.length} characters is too long`);
   }
+  run.readText(result);
   return result;
 }
 

@@ -37,6 +37,9 @@ const maxOutputLength = 256 * 1024 * 1024;
 /** Rounds of loops and calls of templates. The largest charts take some ten thousand; what takes more has no end in sight. */
 const maxSteps = 5_000_000;
 
+/** Characters of texts that count as one step. */
+const textPerStep = 100;
+
 interface RunOptions {
   readonly missingKey: MissingKey;
   readonly environment: object;
@@ -69,6 +72,11 @@ export class Run {
   step(cost = 1): void {
     this.steps.taken += cost;
     if (this.steps.taken > maxSteps) this.fail(`the templates take more than ${maxSteps} steps`);
+  }
+
+  /** Counts what a function reads or writes of a text: a loop over a long one is no cheaper for being inside a function. */
+  readText(text: Value): void {
+    if (typeof text === 'string' && text.length >= textPerStep) this.step(Math.floor(text.length / textPerStep));
   }
 
   /** Runs a template with variables of its own, then goes on where it was. */
