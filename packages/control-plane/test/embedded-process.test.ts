@@ -90,11 +90,15 @@ describe.skipIf(leftOut)('an embedded API server', { timeout: 120_000 }, () => {
     const script = join(import.meta.dirname, 'embedded-operator.ts');
     const operator = spawn(process.execPath, [script, folder, main, key.name], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      // As npx starts it: a command of ours then ends when its parent does, but this one must not.
+      env: { ...process.env, npm_lifecycle_event: 'npx' },
     });
     await once(operator.stdout, 'data');
     const [pid, kubeconfig] = [await pidOf(key), await readFile(join(place(key), 'kubeconfig'), 'utf8')];
     operator.kill('SIGKILL');
     await once(operator, 'exit');
+    // Twice as long as such a command takes to notice.
+    await wait(1_000);
     const found = await new Operator().ensure(key);
     expect(found.bootstrapKubeconfig).toBe(kubeconfig);
     expect(await pidOf(key)).toBe(pid);

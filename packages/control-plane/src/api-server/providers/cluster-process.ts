@@ -42,7 +42,12 @@ export class ClusterProcess {
       const [program, ...first] = this.#command.command;
       const trusted = ['--authentication-config', join(this.folder, authenticationFile)];
       const args = [...first, 'cluster', '--rbac', '--data', this.folder, '--port', String(port), ...trusted];
-      const child = spawn(program, args, { detached: true, stdio: ['ignore', output.fd, output.fd], cwd: this.folder });
+      const child = spawn(program, args, {
+        detached: true,
+        stdio: ['ignore', output.fd, output.fd],
+        cwd: this.folder,
+        env: withoutLauncher(),
+      });
       await new Promise<void>((done, fail) => child.once('spawn', done).once('error', fail));
       child.unref();
       const file = await open(join(this.folder, 'pid'), 'w', 0o600);
@@ -86,6 +91,11 @@ export class ClusterProcess {
     const pid = Number(text);
     return Number.isInteger(pid) && pid > 1 ? pid : undefined;
   }
+}
+
+/** A command that npm started ends when its parent does, and we are its parent, whoever started us. */
+function withoutLauncher(): NodeJS.ProcessEnv {
+  return { ...process.env, npm_lifecycle_event: undefined };
 }
 
 function missing(error: NodeJS.ErrnoException): undefined {
