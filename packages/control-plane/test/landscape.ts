@@ -89,8 +89,8 @@ export class Landscape implements AsyncDisposable {
   readonly target: Client;
   /** Whether those who serve Landscapers and ControlPlanes have trouble with them. */
   trouble = false;
-  /** What the operator's way to the control plane leads through. */
-  throughTarget: (transport: Transport) => Transport = (transport) => transport;
+  /** What the operator's way to the control plane leads through, with the kubeconfig it comes with. */
+  throughTarget: (transport: Transport, kubeconfig: string) => Transport = (transport) => transport;
   /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
   core: Core | undefined;
   readonly #embedded: EmbeddedCluster | undefined;
@@ -136,7 +136,7 @@ export class Landscape implements AsyncDisposable {
 
   async #connect(kubeconfig: string, calls?: OtherCalls) {
     if (!this.reachable) throw new Error(`connect ECONNREFUSED ${serverUrl} with ${canary} of ${kubeconfig}`);
-    const direct = this.throughTarget(this.targetTransport());
+    const direct = this.throughTarget(this.targetTransport(), kubeconfig);
     const toTarget = calls ? throughCalls(direct, calls) : direct;
     const transport = kubeconfig === coreKubeconfig ? this.core!.transport : toTarget;
     return watchable(transport, this.cluster.clock, () => this.#way.through(direct));

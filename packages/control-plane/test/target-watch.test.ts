@@ -15,7 +15,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { APIServer } from '../src/api/components.ts';
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
 import { OpenIDConnect } from '../src/target/open-id-connect.ts';
+import { targetSecret } from '../src/testing/index.ts';
 import { everything, key, Landscape, mcp } from './landscape.ts';
+import { Door, LossyWay } from './way.ts';
 
 /** Far below every poll, retry and resync: only a watch is that fast. */
 const soon = { withinMs: seconds(5) };
@@ -164,4 +166,49 @@ test('an API server that is cut off says so in seconds, and is ready again soon 
   // A watch that failed is tried again within half a minute.
   await cluster.eventually('it is ready', async () => (await health()) === 'True', { withinMs: seconds(40) });
   await landscape.ready();
+});
+
+test('an API server that takes packets and answers none says so within half a minute, and is ready again as soon', async () => {
+  await using landscape = await Landscape.open();
+  const { cluster } = landscape;
+  const way = new LossyWay(cluster.clock);
+  landscape.throughTarget = (transport) => way.through(transport);
+  await cluster.client.create(mcp(spec));
+  await landscape.run();
+  await landscape.ready();
+  const unreachable = async (): Promise<boolean> => {
+    const found = await cluster.client.get(APIServer, key);
+    return found?.status?.conditions?.some(({ reason }) => reason === 'APIServerUnreachable') ?? false;
+  };
+  way.isLosing = true;
+  await cluster.eventually('it says so', unreachable, { withinMs: seconds(30) });
+  way.isLosing = false;
+  await cluster.eventually('it is well again', async () => !(await unreachable()), { withinMs: seconds(30) });
+  await landscape.ready();
+});
+
+test('credentials an API server does not accept any more are replaced, those of every control plane on it', async () => {
+  const names = ['one', 'two', 'three'];
+  await using landscape = await Landscape.open();
+  const { cluster } = landscape;
+  const door = new Door();
+  const bootstrap = (targetSecret as unknown as { stringData: { kubeconfig: string } }).stringData.kubeconfig;
+  landscape.throughTarget = (transport, kubeconfig) =>
+    kubeconfig === bootstrap ? transport : door.through(transport, kubeconfig);
+  for (const name of names) await cluster.client.create(mcp(spec, name));
+  await landscape.run();
+  for (const name of names) await landscape.ready(name);
+  const before = new Set(door.known);
+  expect(before.size).toBe(3);
+  door.forgetAll();
+  await cluster.eventually(
+    'each has another kubeconfig',
+    async () => {
+      const secrets = names.map((name) => cluster.client.get(Secret, { ...key, name: `${name}.apiserver-admin` }));
+      const texts = (await Promise.all(secrets)).map((secret) => secret?.data?.['kubeconfig'] ?? '');
+      return texts.every((text) => !before.has(Buffer.from(text, 'base64').toString('utf8')));
+    },
+    { withinMs: seconds(30) },
+  );
+  for (const name of names) await landscape.ready(name);
 });

@@ -96,11 +96,9 @@ export async function issueAdminAccess(
 export async function isWithdrawn(own: WatchedTarget, options: AdminAccessOptions = {}): Promise<boolean> {
   const { account, binding } = placeOf(options);
   try {
-    const accounts = await own.list(ServiceAccount);
+    // Not from the cache, which others may have filled: an account that was made again looks the same, and does not know our token.
+    const isThere = (await own.client.get(ServiceAccount, account)) !== undefined;
     const bindings = await own.list(ClusterRoleBinding);
-    const isThere = accounts.some(
-      ({ metadata }) => metadata.name === account.name && metadata.namespace === account.namespace,
-    );
     return !isThere || !bindings.some(({ metadata }) => metadata.name === binding);
   } catch (error) {
     if (isUnauthorized(error) || isForbidden(error)) return true;

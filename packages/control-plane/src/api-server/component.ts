@@ -1,3 +1,5 @@
+import { seconds } from '@slipway/kube';
+
 import type { APIServer } from '../api/components.ts';
 import {
   type ComponentContext,
@@ -24,11 +26,14 @@ interface Work extends ApiServerOptions {
   readonly targetWatch: TargetWatch;
 }
 
+/** One question for all control planes on an API server: cheap enough to know soon. */
+const askMs = seconds(15);
+
 type Status = NonNullable<APIServer['status']>;
 
 /** The component that provides the API server of a control plane. It depends on nothing, and all others depend on it. */
 export function apiServerComponent(given: ApiServerOptions): ComponentDefinition<'APIServer'> {
-  const targetWatch = new TargetWatch(accessKinds);
+  const targetWatch = new TargetWatch(accessKinds, { askMs });
   const options = { ...given, targetWatch };
   return {
     type: 'APIServer',
@@ -37,8 +42,6 @@ export function apiServerComponent(given: ApiServerOptions): ComponentDefinition
     watches: options.provider.watches,
     // Also how it notices that an API server does not answer any more, and that it does again.
     targetWatch,
-    // Most of its time it waits for other machines, of which some do not answer: they must not keep the others waiting.
-    concurrency: 50,
     async apply(context) {
       const server = await options.provider.ensure(context);
       return server.ready ? await withAccess(context, server, options) : waiting(server);

@@ -4,6 +4,7 @@ import { type Controller, controller } from '@slipway/runtime';
 import { Authorization } from '../api/components.ts';
 import { ClusterAdmin } from '../api/cluster-admin.ts';
 import { APIServer } from '../api/components.ts';
+import { targetWorkers } from '../component/define-component.ts';
 import { statusChanged } from '../component/predicates.ts';
 import { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget } from '../target/target.ts';
@@ -27,6 +28,7 @@ export function clusterAdminController({ connect, activeMs = hours(24) }: Cluste
       { kind: Authorization, predicates: [statusChanged], map: sameKey },
     ],
     sources: [targetWatch],
+    concurrency: targetWorkers,
     reconcile: async (context, key) => await reconcileClusterAdmin(context, key, { connect, activeMs, targetWatch }),
   });
 }

@@ -120,9 +120,15 @@ export interface ComponentDefinition<T extends ComponentType> {
   readonly sources?: readonly EventSource[];
   /** What it watches on control planes, a `TargetWatch`; `apply` says which (`follow`). It is left when the resource is gone. */
   readonly targetWatch?: EventSource & { leave(key: ObjectKey): void };
-  /** Default 4. */
+  /** Default {@link targetWorkers}. */
   readonly concurrency?: number;
 }
+
+/**
+ * How many control planes a controller works on at a time. Most of that time it waits for other machines, of which some do not answer: they must not
+ * keep the others waiting.
+ */
+export const targetWorkers = 50;
 
 /** A wait nothing wakes: how long until the next look. What usually wakes it is a watch. */
 const pollMs = minutes(1);
@@ -146,7 +152,7 @@ export function componentController<T extends ComponentType>(definition: Compone
     ] as Watch[] as never,
     reads: definition.reads,
     sources: [...(definition.sources ?? []), ...(definition.targetWatch ? [definition.targetWatch] : [])],
-    concurrency: definition.concurrency ?? 4,
+    concurrency: definition.concurrency ?? targetWorkers,
     reconcile: async (context, key) => await reconcileComponent(definition, context, key),
   });
 }

@@ -10,6 +10,11 @@ export interface WatchedTarget extends Target {
   list<K extends Kind>(kind: K): Promise<readonly DeepReadonly<ObjectOf<K>>[]>;
 }
 
+export interface TargetWatchOptions {
+  /** How often each API server is asked whether it answers, in milliseconds. Default: never; that its watches break off has to do. */
+  readonly askMs?: number;
+}
+
 /** How long changes are collected: what is written or deleted at once is looked at once. */
 const collectMs = 500;
 
@@ -20,6 +25,7 @@ const collectMs = 500;
 export class TargetWatch implements EventSource {
   readonly name = 'control planes';
   readonly #kinds: readonly TargetKind[];
+  readonly #options: TargetWatchOptions;
   readonly #clusters = new Map<string, WatchedCluster>();
   /** Where each of those who follow is. */
   readonly #places = new Map<string, string>();
@@ -27,8 +33,9 @@ export class TargetWatch implements EventSource {
   readonly #refused = new WeakSet<TargetWatching>();
   #run: { readonly emit: EmitKey; readonly context: EventSourceContext } | undefined;
 
-  constructor(kinds: readonly TargetKind[] = []) {
+  constructor(kinds: readonly TargetKind[] = [], options: TargetWatchOptions = {}) {
     this.#kinds = kinds;
+    this.#options = options;
   }
 
   /** API servers that are watched. */
@@ -93,6 +100,7 @@ export class TargetWatch implements EventSource {
     if (known && !this.#needsOther(known, target)) return known;
     const { clock, random, log } = this.#run!.context;
     const cluster: WatchedCluster = new WatchedCluster(target, {
+      ...this.#options,
       clock,
       random,
       log: log.with({ server: target.server }),

@@ -14,10 +14,12 @@ import {
   type ObjectKey,
   type ObjectOf,
   type Random,
+  type Timer,
   type Transport,
 } from '@slipway/kube';
 import type { Logger } from '@slipway/runtime';
 
+import { type Reachability, reachability } from './reachability.ts';
 import type { Target, TargetWatching } from './target.ts';
 
 /** A kind that is watched on control planes, and which of its objects. */
@@ -34,6 +36,8 @@ export interface WatchedClusterOptions {
   readonly log: Logger;
   /** Something changed there that nobody here did, or the way there broke or works again. */
   readonly onChange: () => void;
+  /** How often it is asked whether it answers, in milliseconds. Default: never. */
+  readonly askMs?: number;
 }
 
 /** An API server with a cache of its own: what all control planes on it share. */
@@ -51,9 +55,12 @@ export class WatchedCluster {
   readonly #clients = new WeakMap<TargetWatching, Client>();
   /** Versions this process wrote, by kind and key: their echo is no news. */
   readonly #written = new Map<string, string>();
+  #reachability: Reachability = 'answers';
+  #nextQuestion: Timer | undefined;
+  #isStopped = false;
 
   constructor(target: Target & { readonly watching: TargetWatching }, options: WatchedClusterOptions) {
-    const { clock, random, log, onChange } = options;
+    const { clock, random, log, onChange, askMs } = options;
     this.#options = options;
     this.watching = target.watching;
     this.#transport = target.watching.openTransport();
@@ -66,6 +73,7 @@ export class WatchedCluster {
     };
     this.#cache = createCache({ transport: this.#transport, clock, random, log, metrics });
     this.#cache.start();
+    if (askMs !== undefined) this.#askAfter(askMs, target);
   }
 
   /** Watches these kinds from now on; those it watches already cost nothing. */
@@ -109,7 +117,7 @@ export class WatchedCluster {
 
   /** Whether it does not accept the credentials with which it is watched. */
   get isDenied(): boolean {
-    return this.#cache.status().some(({ denied }) => denied);
+    return this.#reachability === 'refuses' || this.#cache.status().some(({ denied }) => denied);
   }
 
   get kinds(): readonly TargetKind[] {
@@ -117,8 +125,26 @@ export class WatchedCluster {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#nextQuestion?.cancel();
     await this.#cache.stop();
     await this.#transport.close();
+  }
+
+  /**
+   * A server that takes packets and answers none breaks no watch, and one that does not know our token any more lets those go on that it has. Both are silent
+   * for minutes; asked, they show.
+   */
+  #askAfter(askMs: number, target: Target): void {
+    this.#nextQuestion = this.#options.clock.schedule(askMs, () => {
+      void reachability(target).then((found) => {
+        if (this.#isStopped) return;
+        const isNew = found !== this.#reachability;
+        this.#reachability = found;
+        if (isNew) this.#options.onChange();
+        this.#askAfter(askMs, target);
+      });
+    });
   }
 
   #isNews(kind: Kind, event: CacheEvent): boolean {

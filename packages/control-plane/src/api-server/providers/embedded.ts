@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 
 import type { ComponentContext } from '../../component/define-component.ts';
 import type { ConnectTarget } from '../../target/target.ts';
-import { isReachable } from '../is-reachable.ts';
+import { isReachable } from '../../target/reachability.ts';
 import { authenticationConfiguration, identityProvidersChanged } from './authentication-configuration.ts';
 import type { ApiServerProvider } from '../provider.ts';
 import { type ClusterCommand, ClusterProcess } from './cluster-process.ts';

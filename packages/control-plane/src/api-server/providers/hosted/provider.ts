@@ -3,7 +3,7 @@ import { seconds } from '@slipway/kube';
 import type { ComponentContext } from '../../../component/define-component.ts';
 import { type CoreCluster, onboardingCluster } from '../../../core-cluster.ts';
 import type { ConnectTarget } from '../../../target/target.ts';
-import { isReachable } from '../../is-reachable.ts';
+import { isReachable } from '../../../target/reachability.ts';
 import type { ApiServerProvider, ProvidedApiServer } from '../../provider.ts';
 import { ensureAddress } from './address.ts';
 import { ensureCertificates } from './certificates.ts';
