@@ -1,5 +1,7 @@
 import type { Cache, Client } from '@slipway/kube';
 
+import type { Reachability } from './reachability.ts';
+
 /** One cluster as controllers see it. */
 export interface ClusterView {
   /** `main` for the one given as `cluster`; else its name in `clusters`. */
@@ -7,6 +9,8 @@ export interface ClusterView {
   /** Its writes are known to `cache`. */
   readonly client: Client;
   readonly cache: Cache;
+  /** Absent where client and cache were made by somebody else. */
+  readonly reachability?: Reachability;
 }
 
 export const mainCluster = 'main';

@@ -1,11 +1,17 @@
 import { instrumentTransport, type Clock, type Transport } from '@slipway/kube';
 
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
+import type { Reachability } from './reachability.ts';
 
-/** Counts and times every request that goes through `transport`. Streams are counted when their answer begins. */
+/** Counts and times every request that goes through `transport`, and notes whether it was answered. Streams count when their answer begins. */
 export function meteredTransport(
   transport: Transport,
-  { metrics, clock, host }: { metrics: RuntimeMetrics; clock: Clock; host: string },
+  {
+    metrics,
+    clock,
+    host,
+    reachability,
+  }: { metrics: RuntimeMetrics; clock: Clock; host: string; reachability: Reachability },
 ): Transport {
   return instrumentTransport(
     transport,
@@ -24,9 +30,11 @@ export function meteredTransport(
         return {
           answered(status, durationMs) {
             code = String(status);
+            reachability.answered();
             if (stream) report(durationMs);
           },
           ended({ durationMs, responseBytes, error }) {
+            reachability.failed(error);
             if (!stream) report(durationMs, error === undefined ? responseBytes : undefined);
             else if (code === undefined && error !== undefined) report(durationMs);
           },

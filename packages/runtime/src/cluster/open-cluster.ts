@@ -14,6 +14,7 @@ import type { Logger } from '../log/logger.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { meteredTransport } from './metered-transport.ts';
+import { Reachability } from './reachability.ts';
 
 /** How to get at a cluster: by connection, by a transport somebody else made, or with client and cache ready-made. */
 export type ClusterTarget =
@@ -48,15 +49,16 @@ export function openCluster(name: string, target: ClusterTarget, environment: En
   const opened: Transport[] = [];
   const ready = 'transport' in target ? target : undefined;
   const host = 'transport' in target ? name : new URL(target.connection.server).host;
-  const open = (): Transport => {
-    if ('transport' in target) return metered(target.transport, host, environment);
-    const transport = undiciTransport(target.connection, { clock: environment.clock });
-    opened.push(transport);
-    return metered(transport, host, environment);
-  };
-  const openForLease = (): Transport =>
-    ready?.openTransport ? metered(ready.openTransport(), host, environment) : open();
+  const reachability = new Reachability();
   const { clock, random, log, metrics, fieldManager } = environment;
+  const metered = (transport: Transport) => meteredTransport(transport, { metrics, clock, host, reachability });
+  const open = (): Transport => {
+    if ('transport' in target) return metered(target.transport);
+    const transport = undiciTransport(target.connection, { clock });
+    opened.push(transport);
+    return metered(transport);
+  };
+  const openForLease = (): Transport => (ready?.openTransport ? metered(ready.openTransport()) : open());
   const transport = open();
   const cacheLog = log.with({ cluster: name });
   const cache = createCache({ transport, clock, random, log: cacheLog, metrics: metrics.cache(name) });
@@ -70,15 +72,11 @@ export function openCluster(name: string, target: ClusterTarget, environment: En
     warn: (warning, operation) => log.warn('the API server warns', { warning, operation }),
   });
   return {
-    cluster: { name, client, cache },
+    cluster: { name, client, cache, reachability },
     namespace: ('transport' in target ? target.namespace : target.connection.namespace) ?? 'default',
     leaseClient: () => createClient({ transport: openForLease(), fieldManager, clock, random }),
     close: async () => {
       await Promise.all(opened.map((each) => each.close()));
     },
   };
-}
-
-function metered(transport: Transport, host: string, { metrics, clock }: Environment): Transport {
-  return meteredTransport(transport, { metrics, clock, host });
 }

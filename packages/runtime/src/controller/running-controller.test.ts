@@ -9,6 +9,11 @@ import {
   parseLabelSelector,
   parseQuantity,
   Secret,
+  type Stream,
+  type StreamHandler,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
 } from '@slipway/kube';
 import { VirtualClock } from '@slipway/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -28,6 +33,47 @@ const scope = { labelSelector: labels };
 function configMap(name: string, more: Partial<ConfigMap['metadata']> = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels, ...more } };
 }
+
+/** A network that can be cut off: nothing sent gets an answer, and what streams breaks. */
+class BreakableTransport implements Transport {
+  readonly #inner: Transport;
+  readonly #handlers = new Set<StreamHandler>();
+  #broken = false;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+  }
+
+  break(): void {
+    this.#broken = true;
+    for (const handler of this.#handlers) handler.error(noAnswer());
+    this.#handlers.clear();
+  }
+
+  mend(): void {
+    this.#broken = false;
+  }
+
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    if (this.#broken) throw noAnswer();
+    return await this.#inner.send(request, signal);
+  }
+
+  open(request: TransportRequest, handler: StreamHandler): Stream {
+    if (this.#broken) {
+      queueMicrotask(() => handler.error(noAnswer()));
+      return { abort: () => undefined };
+    }
+    this.#handlers.add(handler);
+    return this.#inner.open(request, handler);
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+  }
+}
+
+const noAnswer = () => new KubeError('no answer', { reason: 'ConnectionFailed' });
 
 test('a long backlog of reconciliations that wait for nothing lets the event loop turn', async () => {
   await using cluster = await startCluster({ controllers: 'none' });
@@ -183,6 +229,34 @@ describe('a running controller', () => {
     });
     expect(runs).toBe(2);
     expect(await metric('controller_runtime_reconcile_panics_total{controller="under-test"}')).toBe('1');
+  });
+
+  test('what failed because the server could not be reached is tried again soon after its return, and nothing else is', async () => {
+    for (const name of ['a', 'faulty']) await client.create(configMap(name));
+    const network = new BreakableTransport(cluster.transport);
+    const runs: string[] = [];
+    await run(
+      {
+        async reconcile({ client: own }, { name }) {
+          runs.push(name);
+          if (name === 'faulty') throw new Error('a failure of its own');
+          await own.get(Secret, { namespace, name });
+          return requeueAfter(60_000);
+        },
+      },
+      { cluster: { transport: network } },
+    );
+    network.break();
+    // By now both wait for minutes.
+    await clock.advance(450_000);
+    expect(runs.filter((name) => name === 'a').length).toBeGreaterThan(10);
+    network.mend();
+    const errors = await total('error');
+    runs.length = 0;
+    // An informer is the first to notice, after half a minute at most.
+    await clock.advance(35_000);
+    expect(runs).toEqual(['a']);
+    expect(await total('error')).toBe(errors);
   });
 
   test('a conflict is a normal case: tried again without an error line', async () => {

@@ -6,6 +6,7 @@ import {
   type Informer,
   type InformerScope,
   isConflict,
+  isConnectionFailure,
   keyText,
   type Kind,
   type ObjectKey,
@@ -54,6 +55,9 @@ export interface ControllerEnvironment {
   beforeWrite?: (() => void) | undefined;
 }
 
+/** How long after its return, on average, the API server is asked again by those it could not be reached for. */
+const afterReturnMs = 1000;
+
 interface Run {
   readonly key: string;
   readonly end: AbortController;
@@ -79,6 +83,8 @@ export class RunningController {
   readonly #slice: TimeSlice;
   /** What each worker is doing; a slot per worker. */
   readonly #runs: (Run | undefined)[] = [];
+  /** Keys whose last run failed because the API server could not be reached. */
+  readonly #cutOff = new Set<string>();
   #own: Informer | undefined;
   #workers: Promise<void>[] = [];
   #resyncTimer: Timer | undefined;
@@ -155,6 +161,8 @@ export class RunningController {
       });
       if (end) this.#undo.push(end);
     }
+    const { reachability } = this.#cluster;
+    if (reachability) this.#undo.push(reachability.onReturn(() => this.#wakeCutOff()));
     this.#armResync();
   }
 
@@ -224,6 +232,13 @@ export class RunningController {
     return enqueueAll(this.#own!, enqueue, { clock, signal: this.#sourcesEnd.signal });
   }
 
+  /** How often they failed says nothing about them: they do not wait as long as that. Spread, so that they do not all come at once. */
+  #wakeCutOff(): void {
+    const { random } = this.#environment;
+    for (const key of this.#cutOff) this.queue.add(key, { afterMs: afterReturnMs * (0.5 + random.next()) });
+    this.#cutOff.clear();
+  }
+
   async #work(worker: number): Promise<void> {
     for (;;) {
       const item = await this.queue.take();
@@ -258,6 +273,7 @@ export class RunningController {
     const log = loggerOnDemand(() => this.#log.with(identity));
     const end = new AbortController();
     this.#runs[worker] = { key: item.key, end };
+    this.#cutOff.delete(item.key);
     using limit =
       reconcileTimeoutMs === undefined
         ? undefined
@@ -368,6 +384,7 @@ export class RunningController {
       return;
     }
     this.queue.addRateLimited(item.key, { priority: item.priority });
+    if (isConnectionFailure(error)) this.#cutOff.add(item.key);
     if (isConflict(error)) log.info('the object changed meanwhile; trying again', { error });
     else log.error('reconciliation failed; trying again', { error, failures: this.queue.failures(item.key) });
   }
