@@ -2,20 +2,18 @@ import { mkdtemp, cp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PolicyRule } from '@slipway/kube';
+import { entriesOf } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { btpManager } from './operator.ts';
 import { permissionsForFolder } from './permissions-for.ts';
 import { manifestsDir } from './manifests-dir.ts';
 
-const entriesOf = (rules: readonly PolicyRule[]) =>
+/** What the rules give, with the names they give it for. */
+const namedEntriesOf = (rules: readonly PolicyRule[]) =>
   new Set(
-    rules.flatMap(({ apiGroups = [], resources = [], resourceNames = [''], verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) =>
-          resourceNames.flatMap((name) => verbs.map((verb) => `${verb} ${resource}.${group} ${name}`.trim())),
-        ),
-      ),
+    rules.flatMap((rule) =>
+      (rule.resourceNames ?? ['']).flatMap((name) => entriesOf([rule]).map((entry) => `${entry} ${name}`.trim())),
     ),
   );
 
@@ -28,11 +26,11 @@ describe('the permissions for a set', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   test('for the shipped set they are the ones the operator declares', async () => {
-    expect(entriesOf(await permissionsForFolder(folder))).toEqual(entriesOf(btpManager.permissions));
+    expect(namedEntriesOf(await permissionsForFolder(folder))).toEqual(namedEntriesOf(btpManager.permissions));
   });
 
   test('kinds of the set, kinds of earlier sets, what its roles hand on and roles it binds come on top', async () => {
-    const before = entriesOf(await permissionsForFolder(folder));
+    const before = namedEntriesOf(await permissionsForFolder(folder));
     await writeFile(
       join(folder, 'module-resources', 'apply', 'own.yml'),
       `apiVersion: apiextensions.k8s.io/v1
@@ -60,7 +58,7 @@ subjects: []
       join(folder, 'module-resources', 'delete', 'to-delete.yml'),
       'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: old}\n',
     );
-    const added = entriesOf(await permissionsForFolder(folder)).difference(before);
+    const added = namedEntriesOf(await permissionsForFolder(folder)).difference(before);
     expect([...added].sort()).toEqual([
       'bind clusterroles.rbac.authorization.k8s.io view',
       'create geese.example.com',
