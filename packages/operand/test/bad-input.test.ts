@@ -207,6 +207,24 @@ describe('an Operand with as many and as large members as it can hold', () => {
   );
 });
 
+describe('a set of 3300 members that was never ready', () => {
+  test('makes way, although a list of them beside the next manifest is more than the server stores', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    const postInstall = Array.from({ length: 3300 }, (_, i) => configMap(`${'x'.repeat(200)}-${i}`));
+    await client.create(operand('shop', [impossible], { postInstall }));
+    await operandWithReason(cluster, 'shop', 'Failed');
+    const [set] = await setsOf(cluster);
+    const large = configMap('large', { text: 'x'.repeat(900_000) });
+    expect(JSON.stringify([large, set?.spec.live]).length).toBeGreaterThan(1.5 * 1024 * 1024);
+    await changeTo(cluster, 'shop', [large], { postInstall: [] });
+    const { status } = await readyOperand(cluster, 'shop');
+    expect(status).not.toHaveProperty('carryOverPacked');
+    expect(status?.latestReadyActiveOperand).not.toBe(set?.metadata.name);
+  });
+});
+
 describe('a webhook that refuses', () => {
   test('is quoted with the object, before anything is changed', async () => {
     await using cluster = await operandCluster();

@@ -1,12 +1,6 @@
-import {
-  CustomResourceDefinition,
-  isConditionTrue,
-  type Client,
-  type DeepReadonly,
-  type Kind,
-  type KubeObject,
-} from '@slipway/kube';
+import { CustomResourceDefinition, isConditionTrue, type Client, type Kind, type KubeObject } from '@slipway/kube';
 
+import type { MakeHealthy } from './member-health.ts';
 import type { Layout, LayoutMember } from './layouts.ts';
 
 const builtIn: Readonly<Record<string, { apiVersion: string; plural: string }>> = {
@@ -25,11 +19,13 @@ export class LayoutWorld {
   readonly healthy: string[] = [];
   readonly #layout: Layout;
   readonly #client: Client;
+  readonly #makeHealthy: MakeHealthy;
   readonly #group: string;
 
-  constructor(layout: Layout, client: Client) {
+  constructor(layout: Layout, client: Client, makeHealthy: MakeHealthy) {
     this.#layout = layout;
     this.#client = client;
+    this.#makeHealthy = makeHealthy;
     this.#group = `${layout.name.replaceAll(/[^a-z]+/g, '-')}.example.com`;
     const kinds = new Set(
       layout.members.filter((member) => !member.undefinedAtFirst).map((member) => kindName(member.is)),
@@ -47,15 +43,8 @@ export class LayoutWorld {
       if (this.healthy.includes(member.is)) continue;
       const live = await this.#read(member.is);
       if (!live || !(await this.#meets(member.needs ?? []))) continue;
+      if (!(await this.#makeHealthy(this.#client, this.#kind(member.is), live))) continue;
       for (const made of member.makes ?? []) await this.#make(made);
-      const status = healthyStatus(kindName(member.is), live);
-      if (status)
-        await this.#client.patch(
-          this.#kind(member.is),
-          { namespace: 'default', name: live.metadata.name! },
-          { type: 'merge', body: { status } },
-          { subresource: 'status' },
-        );
       this.healthy.push(member.is);
     }
   }
@@ -131,40 +120,6 @@ function contentOf(kind: string, name: string, member: LayoutMember): Record<str
       };
     default:
       return {};
-  }
-}
-
-function healthyStatus(kind: string, live: DeepReadonly<KubeObject>): Record<string, unknown> | undefined {
-  const observedGeneration = live.metadata.generation;
-  const now = live.metadata.creationTimestamp;
-  const is = (type: string) => ({
-    type,
-    status: 'True',
-    reason: 'Told',
-    message: '',
-    lastTransitionTime: now,
-  });
-  switch (kind) {
-    case 'Deployment':
-      return {
-        observedGeneration,
-        replicas: 1,
-        updatedReplicas: 1,
-        readyReplicas: 1,
-        availableReplicas: 1,
-        conditions: [is('Available')],
-      };
-    case 'Job':
-      return {
-        startTime: now,
-        completionTime: now,
-        succeeded: 1,
-        conditions: [is('SuccessCriteriaMet'), is('Complete')],
-      };
-    case 'PersistentVolumeClaim':
-      return { phase: 'Bound' };
-    default:
-      return builtIn[kind] ? undefined : { conditions: [is('Ready')] };
   }
 }
 

@@ -1,16 +1,12 @@
-import { findCondition, type KubeObject } from '@slipway/kube';
-import { onReference, skipped, WriteCount, type TestCluster } from '@slipway/testing';
+import { ConfigMap, findCondition, type KubeObject } from '@slipway/kube';
+import { WriteCount, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
-import { Operand } from '../src/api.ts';
+import { ClusterActiveOperand, Operand } from '../src/api.ts';
 import { activeOperandControllers } from '../src/active/controllers.ts';
 import { operandController } from '../src/operand/controller.ts';
+import { denyDeleting } from './admission-policy.ts';
 import { changeTo, configMap, impossible, operand, operandCluster, operandWithReason, readyOperand } from './story.ts';
-
-const embeddedOnly = skipped(
-  onReference,
-  'on the real API server: what an operator writes in ten minutes of virtual time',
-);
 
 async function runCounted(cluster: TestCluster): Promise<WriteCount> {
   const writes = new WriteCount();
@@ -19,22 +15,17 @@ async function runCounted(cluster: TestCluster): Promise<WriteCount> {
   return writes;
 }
 
-/** From now on nobody but the garbage collector may do this. */
-function deny(cluster: TestCluster, resource: string, verb = 'delete'): void {
-  cluster.embedded!.faults.add({ match: { verb, resource }, action: { type: 'error', status: 403 } });
-}
-
 async function conditionOf({ client }: TestCluster, type: string) {
   return findCondition(await client.get(Operand, { name: 'shop' }), type);
 }
 
-describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () => {
+describe('an Operand writes no object over and over', () => {
   test('when deleting the set before is denied: it says so, and what is installed stays installed', async () => {
     await using cluster = await operandCluster();
     const writes = await runCounted(cluster);
     await cluster.client.create(operand('shop', [configMap('a')]));
     await readyOperand(cluster, 'shop');
-    deny(cluster, 'clusteractiveoperands');
+    const denial = await denyDeleting(cluster, ClusterActiveOperand);
     await changeTo(cluster, 'shop', [configMap('b')]);
     await cluster.eventually(
       'the refusal is told',
@@ -44,7 +35,7 @@ describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () =>
     expect(await conditionOf(cluster, 'OperandInstalled')).toMatchObject({ status: 'True' });
     expect((await conditionOf(cluster, 'Ready'))?.message).toContain('delete ClusterActiveOperand');
 
-    cluster.embedded!.faults.clear();
+    await denial.lift();
     await readyOperand(cluster, 'shop');
   });
 
@@ -53,7 +44,7 @@ describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () =>
     const writes = await runCounted(cluster);
     await cluster.client.create(operand('shop', [configMap('a'), impossible]));
     await operandWithReason(cluster, 'shop', 'Failed');
-    deny(cluster, 'clusteractiveoperands');
+    await denyDeleting(cluster, ClusterActiveOperand);
     await changeTo(cluster, 'shop', [configMap('b')]);
     await cluster.eventually('the refusal is told', async () =>
       (await conditionOf(cluster, 'OperandInstalled'))?.message?.includes('delete ClusterActiveOperand'),
@@ -66,7 +57,7 @@ describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () =>
     const writes = await runCounted(cluster);
     await cluster.client.create(operand('shop', [configMap('a'), configMap('b')]));
     await readyOperand(cluster, 'shop');
-    deny(cluster, 'configmaps');
+    await denyDeleting(cluster, ConfigMap);
     await changeTo(cluster, 'shop', [configMap('b')]);
     await cluster.eventually('the refusal is told', async () =>
       (await conditionOf(cluster, 'LatestActiveOperandReady'))?.message?.includes('default/a'),
@@ -79,7 +70,7 @@ describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () =>
     const writes = await runCounted(cluster);
     await cluster.client.create(operand('shop', [configMap('a')]));
     await readyOperand(cluster, 'shop');
-    deny(cluster, 'clusteractiveoperands');
+    await denyDeleting(cluster, ClusterActiveOperand);
     await cluster.client.delete(Operand, { name: 'shop' });
     await cluster.eventually(
       'the refusal is told',
@@ -93,7 +84,7 @@ describe.skipIf(embeddedOnly)('an Operand writes no object over and over', () =>
     const writes = await runCounted(cluster);
     await cluster.client.create(operand('shop', [configMap('a')]));
     await readyOperand(cluster, 'shop');
-    deny(cluster, 'configmaps');
+    await denyDeleting(cluster, ConfigMap);
     await cluster.client.delete(Operand, { name: 'shop' });
     await cluster.eventually('the refusal is told', async () =>
       (await conditionOf(cluster, 'OperandInstalled'))?.message?.includes('default/a'),

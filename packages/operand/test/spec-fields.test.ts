@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { ConfigMap, findCondition, isConditionTrue, Secret, type KubeObject } from '@slipway/kube';
+import { ConfigMap, findCondition, isConditionTrue, Secret, Service, type KubeObject } from '@slipway/kube';
 import { annotations } from '@slipway/manifests';
 import type { TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
@@ -283,6 +283,26 @@ describe('spec.steadyStateFrom', () => {
     );
     const ready = await readyOperand(cluster, 'shop');
     expect(ready.status?.latestInstalledSteadyStateGeneration).toBe(ready.metadata.generation);
+  });
+
+  test('is read as kubectl reads YAML: a time is text, 0o17 is a number, merge keys are merged', async () => {
+    await using cluster = await operandCluster();
+    await runOperator(cluster);
+    const { client } = cluster;
+    const yaml = [
+      'apiVersion: v1\nkind: ConfigMap',
+      'metadata: {name: inner, namespace: default, annotations: &shared {team: blue, shift: day}}',
+      'data: {<<: *shared, at: 12:30:45, shift: night}',
+      '---\napiVersion: v1\nkind: Service\nmetadata: {name: inner, namespace: default}',
+      'spec: {ports: [{port: 0o17, protocol: TCP}]}\n',
+    ].join('\n');
+    await client.create({ ...source(''), data: { 'set.yaml': yaml } });
+    await client.create(
+      operand('shop', [], { steadyStateFrom: [{ kind: 'ConfigMap', namespace: 'default', name: 'source' }] }),
+    );
+    await readyOperand(cluster, 'shop');
+    expect((await client.get(ConfigMap, key('inner')))?.data).toEqual({ team: 'blue', at: '12:30:45', shift: 'night' });
+    expect((await client.get(Service, key('inner')))?.spec?.ports?.[0]?.port).toBe(15);
   });
 
   test('a source that is missing, broken or empty is named, and nothing is touched', async () => {

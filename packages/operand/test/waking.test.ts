@@ -4,13 +4,14 @@ import {
   Deployment,
   findCondition,
   isConditionTrue,
-  ValidatingAdmissionPolicyBinding,
   type KubeObject,
 } from '@slipway/kube';
-import { onReference, skipped, type TestCluster } from '@slipway/testing';
+import type { TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { Operand } from '../src/api.ts';
+import { deny } from './admission-policy.ts';
+import { makeHealthyOn } from './member-health.ts';
 import {
   configMap,
   deployment,
@@ -56,38 +57,22 @@ describe('members that come from a source', () => {
     );
   });
 
-  test.skipIf(skipped(onReference, 'a Deployment that gets healthy on the real API server: its status is played here'))(
-    'are seen to get healthy at once',
-    async () => {
-      await using cluster = await operandCluster();
-      const { client } = cluster;
-      await client.create(source([deployment('web')]));
-      await runOperator(cluster);
-      await client.create(operand('shop', [], { ...fromSource, checkDeploymentHealth: true }));
-      const waiting = await operandWithReason(cluster, 'shop', 'Waiting');
-      expect(findCondition(waiting, 'Ready')?.message).toContain('waiting for Deployment default/web: ');
-      const live = (await client.get(Deployment, key('web')))!;
-      await client.patch(
-        Deployment,
-        key('web'),
-        {
-          type: 'merge',
-          body: {
-            status: {
-              observedGeneration: live.metadata.generation,
-              replicas: 1,
-              updatedReplicas: 1,
-              readyReplicas: 1,
-              availableReplicas: 1,
-              conditions: [{ type: 'Available', status: 'True', reason: 'Told', message: '' }],
-            },
-          },
-        },
-        { subresource: 'status' },
-      );
-      await readySoon(cluster, 'shop');
-    },
-  );
+  test('are seen to get healthy at once', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    await client.create(source([deployment('web')]));
+    await runOperator(cluster);
+    await client.create(operand('shop', [], { ...fromSource, checkDeploymentHealth: true }));
+    await cluster.eventually('it says what it waits for', async () =>
+      findCondition(await client.get(Operand, { name: 'shop' }), 'Ready')?.message?.includes(
+        'waiting for Deployment default/web: ',
+      ),
+    );
+    await cluster.eventually('the Deployment is made healthy', async () =>
+      makeHealthyOn(cluster)(client, Deployment, (await client.get(Deployment, key('web')))!),
+    );
+    await readySoon(cluster, 'shop');
+  });
 });
 
 test('a member whose kind is defined by the same manifest is watched from the first pass on', async () => {
@@ -120,37 +105,18 @@ describe('an Operand that has failed goes on within seconds', () => {
   test('when the policy that denies a member is lifted', async () => {
     await using cluster = await operandCluster({ unshared: true });
     const { client } = cluster;
-    await client.create({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: 'no-blue' },
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: {
-          resourceRules: [
-            { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE', 'UPDATE'] },
-          ],
-        },
-        validations: [{ expression: "object.metadata.name != 'blue'", message: 'blue is not allowed here' }],
-      },
-    });
-    await client.create({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name: 'no-blue' },
-      spec: { policyName: 'no-blue', validationActions: ['Deny'] },
-    });
-    await cluster.eventually('the policy is in force', async () =>
-      client.create(configMap('blue'), { dryRun: true }).then(
-        () => false,
-        () => true,
-      ),
-    );
+    const denial = {
+      kind: ConfigMap,
+      operations: ['CREATE', 'UPDATE'],
+      expression: "object.metadata.name != 'blue'",
+      message: 'blue is not allowed here',
+    };
+    const denied = await deny(cluster, denial, () => client.create(configMap('blue'), { dryRun: true }));
     await runOperator(cluster);
     await client.create(operand('shop', [configMap('green'), configMap('blue')]));
     const failed = await operandWithReason(cluster, 'shop', 'Failed');
     expect(findCondition(failed, 'Ready')?.message).toContain('change the object, or what denies it');
-    await client.delete(ValidatingAdmissionPolicyBinding, { name: 'no-blue' });
+    await denied.lift();
     await readySoon(cluster, 'shop');
   });
 });
