@@ -25,8 +25,17 @@ type EvaluateArgument = (run: Run, dot: Value, type: ParamType) => Value;
 interface Variable {
   readonly name: string;
   readonly slot: number;
-  /** It holds elements of a container, which Go sees as interfaces. */
-  readonly isElement: boolean;
+  /** It holds elements of a container, which Go sees as interfaces. A loop may make it so while the template runs. */
+  isElement: boolean;
+}
+
+const isAnElement = { isElement: true };
+const isNoElement = { isElement: false };
+
+/** What an expression can name at one place of a template. */
+export interface Names {
+  readonly visible: Variable[];
+  readonly dotIsElement: boolean;
 }
 
 /**
@@ -52,10 +61,26 @@ export class ExpressionCompiler {
     this.#visible.length = scope;
   }
 
+  /** What can be named here, for a part that is compiled later. */
+  names(): Names {
+    return { visible: [...this.#visible], dotIsElement: this.dotIsElement };
+  }
+
+  /** Compiles something where it stands in the template. Each declaration still gets a slot nobody else has. */
+  among<T>(names: Names, make: () => T): T {
+    const visible = this.#visible;
+    const { dotIsElement } = this;
+    this.#visible = names.visible;
+    this.dotIsElement = names.dotIsElement;
+    const made = make();
+    this.#visible = visible;
+    this.dotIsElement = dotIsElement;
+    return made;
+  }
+
   slotOf(name: string, isElement = false): number | undefined {
-    const index = this.#visible.findLastIndex((variable) => variable.name === name);
-    const found = this.#visible[index];
-    if (found && isElement) this.#visible[index] = { ...found, isElement };
+    const found = this.#visible.findLast((variable) => variable.name === name);
+    if (found && isElement) found.isElement = true;
     return found?.slot;
   }
 
@@ -94,7 +119,14 @@ export class ExpressionCompiler {
     const args = command.args.slice(1);
     switch (first.type) {
       case 'field':
-        return this.#fields((_run, dot) => dot, first, first.idents, args, hasFinal, this.dotIsElement);
+        return this.#fields(
+          (_run, dot) => dot,
+          first,
+          first.idents,
+          args,
+          hasFinal,
+          this.dotIsElement ? isAnElement : isNoElement,
+        );
       case 'chain':
         return this.#chain(first, args, hasFinal);
       case 'identifier':
@@ -168,7 +200,7 @@ export class ExpressionCompiler {
       return variable ? run.variables[variable.slot] : run.fail(`undefined variable: ${name}`);
     };
     if (node.idents.length > 1)
-      return this.#fields(value, node, node.idents.slice(1), args, hasFinal, variable?.isElement ?? false);
+      return this.#fields(value, node, node.idents.slice(1), args, hasFinal, variable ?? isNoElement);
     return this.#withoutArguments(node, args, hasFinal) ?? value;
   }
 
@@ -180,7 +212,7 @@ export class ExpressionCompiler {
       };
     }
     const head = this.#argument(node.node);
-    return this.#fields((run, dot) => head(run, dot, 'value'), node, node.fields, args, hasFinal, false, node);
+    return this.#fields((run, dot) => head(run, dot, 'value'), node, node.fields, args, hasFinal, isNoElement, node);
   }
 
   /** `.a.b.c` from a receiver on; the last name may be a method and then takes the arguments. */
@@ -190,7 +222,7 @@ export class ExpressionCompiler {
     names: readonly string[],
     args: readonly Operand[],
     hasFinal: boolean,
-    isElement: boolean,
+    receives: Pick<Variable, 'isElement'>,
     before: Node = node,
   ): EvaluateCommand {
     const last = names.length - 1;
@@ -199,7 +231,7 @@ export class ExpressionCompiler {
     return (run, dot, final) => {
       run.node = before;
       let value = receiver(run, dot);
-      let fromContainer = isElement;
+      let fromContainer = receives.isElement;
       for (let i = 0; i <= last; i += 1) {
         const name = names[i]!;
         if (value instanceof Map) {

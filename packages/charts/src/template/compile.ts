@@ -44,6 +44,13 @@ class StatementCompiler {
     };
   }
 
+  /** A branch, whose statements are made when it is first taken: with the values at hand, most branches of a chart never are. */
+  #whenTaken(items: readonly ListItem[]): Statement {
+    const names = this.#expressions.names();
+    let made: Statement | undefined;
+    return (run, dot) => (made ??= this.#expressions.among(names, () => this.list(items)))(run, dot);
+  }
+
   #statement(item: ListItem): Statement {
     switch (item.type) {
       case 'text': {
@@ -98,9 +105,9 @@ class StatementCompiler {
     const withDot = item.type === 'with';
     const outer = this.#expressions.dotIsElement;
     if (withDot) this.#expressions.dotIsElement = false;
-    const then = this.list(item.list);
+    const then = this.#whenTaken(item.list);
     this.#expressions.dotIsElement = outer;
-    const otherwise = item.elseList ? this.list(item.elseList) : undefined;
+    const otherwise = item.elseList ? this.#whenTaken(item.elseList) : undefined;
     this.#expressions.leave(scope);
     return (run, dot) => {
       run.node = item;
@@ -119,9 +126,9 @@ class StatementCompiler {
     const elementSlot = slots.at(-1);
     const indexSlot = slots.length > 1 ? slots[0] : undefined;
     this.#expressions.dotIsElement = true;
-    const body = this.list(item.list);
+    const body = this.#whenTaken(item.list);
     this.#expressions.dotIsElement = outer;
-    const otherwise = item.elseList ? this.list(item.elseList) : undefined;
+    const otherwise = item.elseList ? this.#whenTaken(item.elseList) : undefined;
     this.#expressions.leave(scope);
 
     return (run, dot) => {
