@@ -1,8 +1,8 @@
 import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/kube/command';
-import { text } from 'node:stream/consumers';
 
 import { runSlipway } from './program.ts';
 import type { Installation } from './slipway-command.ts';
+import { makeOutput, mayBeTerminal } from './standard-output.ts';
 
 /** Runs the command line of this process, and leaves its exit code. */
 export async function runProcess(installation: Omit<Installation, 'terminal'>): Promise<void> {
@@ -14,23 +14,26 @@ export async function runProcess(installation: Omit<Installation, 'terminal'>): 
       stop.abort();
     });
   }
-  // A reader that goes away early (`slipway crds | head`) is not an error; what runs until stopped has nobody left to run for.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    stop.abort();
-  });
   const launcher = watchLauncher(process.env, () => stop.abort());
   // The machine's clock does not keep a process alive; a command that waits must.
   const alive = setInterval(() => undefined, 60_000);
   try {
     process.exitCode = await runSlipway(process.argv.slice(2), {
       ...installation,
-      terminal: processTerminal(stop.signal),
+      terminal: processTerminal(stop),
     });
   } finally {
     clearInterval(alive);
     clearInterval(launcher);
   }
+  // Node would come to the same end after it has tidied up what the system takes back at once.
+  if (process.getActiveResourcesInfo().length === 0) process.exit();
+}
+
+/** Only the timer that keeps the process alive is there: no server, no connection, no other program, no read or write under way. */
+function isAlone(): boolean {
+  const active = process.getActiveResourcesInfo();
+  return active.length === 1 && active[0] === 'Timeout';
 }
 
 /** How often a process that npm started looks whether npm's shell is still there. */
@@ -51,20 +54,21 @@ function watchLauncher(
   }, launcherPollMs).unref();
 }
 
-function processTerminal(signal: AbortSignal): Terminal {
-  const interactive = process.stdout.isTTY === true;
+function processTerminal(stop: AbortController): Terminal {
+  const interactive = mayBeTerminal() && process.stdout.isTTY === true;
   return {
-    out: (written) => void process.stdout.write(written),
+    // What runs until stopped has nobody left to run for when the reader goes away.
+    out: makeOutput({ isAlone, onClosed: () => stop.abort() }),
     err: (written) => void process.stderr.write(written),
-    readInput: () => text(process.stdin),
+    readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     interactive,
     colours: interactive && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
-    columns: () => process.stdout.columns ?? 120,
-    rows: () => process.stdout.rows ?? 40,
+    columns: () => (interactive ? process.stdout.columns : 120),
+    rows: () => (interactive ? process.stdout.rows : 40),
     env: process.env,
     cwd: process.cwd(),
     clock: systemClock,
     random: systemRandom,
-    signal,
+    signal: stop.signal,
   };
 }

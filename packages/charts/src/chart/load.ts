@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { mergeMaps } from './merge-maps.ts';
@@ -21,9 +22,8 @@ const deepestSubchart = 20;
  */
 export async function loadChart(source: string | Uint8Array): Promise<Chart> {
   if (typeof source !== 'string') return await loadFiles(await readArchive(source));
-  const info = await stat(source).catch(() => undefined);
-  if (!info) throw new ChartError('NotFound', `path "${source}" not found`);
-  const files = info.isDirectory() ? readDirectory(source) : await readArchive(await readFile(source));
+  if (!existsSync(source)) throw new ChartError('NotFound', `path "${source}" not found`);
+  const files = statSync(source).isDirectory() ? readDirectory(source) : await readArchive(await readFile(source));
   return await loadFiles(files);
 }
 

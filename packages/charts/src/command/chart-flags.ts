@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import type { TlsSettings } from '@slipway/kube';
 import { CommandError, type FlagValues, type Terminal } from '@slipway/kube/command';
@@ -81,7 +82,7 @@ export async function openChart(
 ): Promise<Chart> {
   const path = resolve(terminal.cwd, chart);
   if (flags.repo === undefined) {
-    if (await stat(path).catch(() => undefined)) return await loadChart(path);
+    if (existsSync(path)) return await loadChart(path);
     if (isAbsolute(chart) || chart.startsWith('.') || !/[/:]/.test(chart))
       throw new ChartError('NotFound', `path "${chart}" not found`);
   }
