@@ -16,10 +16,14 @@ export function builtinsOnDemand(): Plugin {
         return kind === 'dynamic-import'
           ? { path, external: true }
           : // One for each module that asks: shared ones would be a file of their own each, which takes longer to find than to read.
-            { path, suffix: `?${importer}`, namespace: 'builtin', sideEffects: false };
+            { path, suffix: `?${importer} ${kind}`, namespace: 'builtin', sideEffects: false };
       });
-      builder.onLoad({ filter: /.*/, namespace: 'builtin' }, async ({ path }) => ({
-        contents: slowToLoad.has(path) ? await onFirstUse(path) : `module.exports = ${taken(path)}`,
+      builder.onLoad({ filter: /.*/, namespace: 'builtin' }, async ({ path, suffix }) => ({
+        contents: slowToLoad.has(path)
+          ? await onFirstUse(path)
+          : suffix.endsWith(' import-statement')
+            ? await named(path)
+            : `module.exports = ${taken(path)}`,
         loader: 'js',
       }));
     },
@@ -27,15 +31,32 @@ export function builtinsOnDemand(): Plugin {
 }
 
 /** A fifth of the time a command needs to start; few commands use them. All are plain objects: nobody calls or extends them. */
-const slowToLoad = new Set(['node:child_process', 'node:crypto', 'node:zlib']);
+const slowToLoad = new Set(['node:child_process', 'node:crypto', 'node:fs/promises', 'node:net', 'node:zlib']);
 
 const taken = (path: string) => `process.getBuiltinModule(${JSON.stringify(path)})`;
 
+async function namesOf(path: string): Promise<string[]> {
+  return Object.keys((await import(path)) as object).filter(
+    (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
+  );
+}
+
+/**
+ * A module of Node by the names that are imported from it; the bundler drops the others. To ask for all of them, as it would for a module
+ * that is not written as an ES module, loads what some of them stand for: those of `node:util` bring the streams and the network.
+ */
+async function named(path: string): Promise<string> {
+  return [
+    `const all = /* @__PURE__ */ ${taken(path)};`,
+    ...(await namesOf(path)).map((name) => `export const ${name} = /* @__PURE__ */ (() => all.${name})();`),
+    'export default all;',
+  ].join('\n');
+}
+
 /** A module of Node that is loaded when one of its names is first asked for. */
 async function onFirstUse(path: string): Promise<string> {
-  const names = Object.keys((await import(path)) as object).filter((name) => name !== 'default');
   return `let loaded;
-for (const name of ${JSON.stringify(names)})
+for (const name of ${JSON.stringify(await namesOf(path))})
   Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= ${taken(path)})[name] });`;
 }
 
