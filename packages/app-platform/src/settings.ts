@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 
+import { OperatorError } from './operator-error.ts';
+
 /** Settings of the operator, from the environment variables of the same names in capitals. */
 export interface PlatformSettings {
   /** Working copy of the values repository. */
@@ -33,7 +35,7 @@ export function settingsFrom(env: Environment, cwd: string): PlatformSettings {
   const integer = (name: string, usual: number): number => {
     const given = text(name);
     if (given === undefined) return usual;
-    if (!/^\d+$/.test(given)) throw new TypeError(`${name}: '${given}' is not a whole number`);
+    if (!/^\d+$/.test(given)) throw notWhole(name, given);
     return Number(given);
   };
   const protocol = text('GIT_PROTOCOL') ?? 'http';
@@ -60,7 +62,12 @@ export function settingsFrom(env: Environment, cwd: string): PlatformSettings {
 /** Without a secret everybody who reaches the port could keep the operator busy. */
 function pushWebhook(port: string | undefined, secretFile: string | undefined): PlatformSettings['pushWebhook'] {
   if (port === undefined) return undefined;
-  if (!/^\d+$/.test(port)) throw new TypeError(`PUSH_WEBHOOK_PORT: '${port}' is not a whole number`);
-  if (secretFile === undefined) throw new TypeError('PUSH_WEBHOOK_PORT needs PUSH_WEBHOOK_SECRET_FILE');
+  if (!/^\d+$/.test(port)) throw notWhole('PUSH_WEBHOOK_PORT', port);
+  if (secretFile === undefined)
+    throw new OperatorError('InvalidSetting', 'PUSH_WEBHOOK_PORT needs PUSH_WEBHOOK_SECRET_FILE; set both or neither');
   return { port: Number(port), secretFile };
+}
+
+function notWhole(name: string, given: string): OperatorError {
+  return new OperatorError('InvalidSetting', `${name}: '${given}' is not a whole number; give one, such as 1000`);
 }

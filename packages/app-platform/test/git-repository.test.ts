@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { GitError } from '../src/git/git-error.ts';
 import { runGit, type GitRunner } from '../src/git/git-process.ts';
 import { remoteHeads, type RemoteHeads } from '../src/git/remote-head.ts';
+import type { WorkingCopy } from '../src/git/working-copy.ts';
 import { GitRepository, type GitChanges } from '../src/gitops/git-repository.ts';
 import type { Platform } from '../src/platform/platform.ts';
 import { credentials, gitWorld, impatientClock, writeFiles, type GitWorld } from './git-kit.ts';
@@ -169,4 +170,15 @@ test('waitForCommits: asks every 30 s until there is a commit, which is where th
   await repository.waitForCommits(platform(clock));
   expect(clock.waits).toEqual([30_000, 30_000]);
   expect(repository.lastRevision).toBe(pushed);
+});
+
+test.each([
+  ['waitTillAvailable', async () => await Promise.reject(new GitError('Unreachable', 'down')), 'down'],
+  ['waitForCommits', async () => new Map<string, string>(), 'the repository has no branch main; push one'],
+] as const)('%s: after 60 retries it says what it waited for', async (wait, read, message) => {
+  const clock = impatientClock();
+  const copy = { branch: 'main' } as WorkingCopy;
+  const repository = new GitRepository(copy, { read, [Symbol.asyncDispose]: async () => undefined });
+  await expect(repository[wait](platform(clock))).rejects.toMatchObject({ name: 'GitError', message });
+  expect(clock.waits).toHaveLength(60);
 });

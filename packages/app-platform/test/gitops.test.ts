@@ -110,6 +110,8 @@ describe('phase 2 on a platform that was installed', () => {
       expect(await readFile(join(copy.directory, 'env/teams/blue/policies/require-labels.yaml'), 'utf8')).toContain(
         'Audit',
       );
+      for (const folder of ['sealedsecrets', 'workloadValues'])
+        expect(await readFile(join(copy.directory, 'env/teams/blue', folder, '.gitkeep'), 'utf8')).toBe('');
       const { stdout } = await copy.git(['log', '-1', '--format=%s by %an <%ae>']);
       expect(stdout.trim()).toBe('updated values [ci skip] by otomi-admin <pipeline@cluster.local>');
       const head = (await copy.revision())!;

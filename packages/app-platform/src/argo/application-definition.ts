@@ -11,6 +11,7 @@ import {
 } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 
+import { OperatorError } from '../operator-error.ts';
 import { referencePlatform } from '../values/reference-platform.ts';
 import { Application } from './application.ts';
 
@@ -54,7 +55,7 @@ async function isServed({ client, signal }: Access): Promise<boolean> {
 /** Resolves when the server has accepted a definition. */
 export async function untilEstablished(access: Access, name: string): Promise<void> {
   const { client, signal } = access;
-  await until(access, `the definition ${name} was not established in time`, async () =>
+  await until(access, `the definition ${name} was not established in time; its conditions say why`, async () =>
     isConditionTrue(await client.get(CustomResourceDefinition, { name }, { signal }), 'Established'),
   );
 }
@@ -62,7 +63,7 @@ export async function untilEstablished(access: Access, name: string): Promise<vo
 async function until({ clock, signal }: Access, failure: string, check: () => Promise<boolean>): Promise<void> {
   const end = clock.monotonic() + withinMs;
   while (!(await check())) {
-    if (clock.monotonic() > end) throw new Error(failure);
+    if (clock.monotonic() > end) throw new OperatorError('NotEstablished', failure);
     await sleep(clock, lookEveryMs, signal);
   }
 }

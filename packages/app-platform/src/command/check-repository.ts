@@ -4,7 +4,7 @@ import { describe, isEncrypted, SopsError } from '@slipway/sops';
 
 import { usesSops } from '../secrets/crypt.ts';
 import { foldersBelow, isHidden, pathOf } from '../values/folders.ts';
-import { isDecrypted, secretPrefix, teamFolders } from '../values/kinds.ts';
+import { isDecrypted, isSecretFile, teamFolders } from '../values/kinds.ts';
 import { findFiles, lineOf, type FoundFile } from '../values/load.ts';
 import { ParsedFiles } from '../values/parsed-files.ts';
 import { valueAt } from '../values/tree.ts';
@@ -23,7 +23,7 @@ export async function checkRepository(directory: string): Promise<RepositoryChec
   const problems: ValuesProblem[] = [];
   for (const file of found) {
     problems.push(...kindProblem(file));
-    if (isSealed && isSecret(file.path)) problems.push(...(await secretProblem(directory, file.path)));
+    if (isSealed && isSecretFile(file.path)) problems.push(...(await secretProblem(directory, file.path)));
   }
   const read = new Set(found.map(({ path }) => path));
   return { problems, unread: yamlFilesBelow(directory).filter((path) => !read.has(path)) };
@@ -37,10 +37,6 @@ function kindProblem({ kind, path, parsed }: FoundFile): ValuesProblem[] {
   const folder = path.slice(0, path.lastIndexOf('/'));
   const line = lineOf(parsed.document, parsed.lines, 'kind') ?? 1;
   return [{ file: path, line, path: 'kind', message: `must be ${kind.kind}, as ${folder} says` }];
-}
-
-function isSecret(path: string): boolean {
-  return path.startsWith(secretPrefix, path.lastIndexOf('/') + 1);
 }
 
 /** The operator would encrypt it, but Git would keep what it was. */

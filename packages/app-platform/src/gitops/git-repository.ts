@@ -59,7 +59,8 @@ export class GitRepository {
     const { clock, settings, log, signal } = platform;
     for (let attempt = 0; ; attempt += 1) {
       if ((await this.#heads.read(signal)).has(this.copy.branch)) break;
-      if (attempt >= settings.retries) throw new Error(`the repository has no branch ${this.copy.branch}; push one`);
+      if (attempt >= settings.retries)
+        throw new GitError('NotFound', `the repository has no branch ${this.copy.branch}; push one`);
       log.info('waiting for a commit', { branch: this.copy.branch });
       await sleep(clock, settings.minTimeoutMs, signal);
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { OperatorError } from '../operator-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import { valueAt } from '../values/tree.ts';
 import { writeWhole } from '../values/write-file.ts';
@@ -14,7 +15,11 @@ export async function bootstrapSops(platform: Platform): Promise<void> {
     log.warn('no kms.sops.provider: secrets stay in clear text in Git');
     return;
   }
-  if (provider !== 'age') throw new Error(`kms.sops.provider: '${String(provider)}' is not supported; use age`);
+  if (provider !== 'age')
+    throw new OperatorError(
+      'UnsupportedProvider',
+      `kms.sops.provider: '${String(provider)}' is not supported; use age`,
+    );
   const identity = valueAt(sops, ['age', 'privateKey']);
   if (typeof identity === 'string' && identity !== '' && !identity.startsWith('ENC')) keys.add(identity);
   const rule = { path_regex: '^(.*/)?secrets.*.yaml(\\.dec)?$', age: String(valueAt(sops, ['age', 'publicKey'])) };

@@ -2,6 +2,7 @@ import type { Client } from '@slipway/kube';
 import { generateAgeKey } from '@slipway/sops';
 import { expect, test } from 'vitest';
 
+import { writeFiles } from '../../test/git-kit.ts';
 import { stepPlatform } from '../../test/step-kit.ts';
 import { migrate } from '../platform/migrate.ts';
 import { ensureTeamGitOpsDirectories } from '../platform/team-directories.ts';
@@ -9,14 +10,16 @@ import { bootstrapSops } from './bootstrap-sops.ts';
 import { copyBasicFiles } from './copy-basic-files.ts';
 import { handleFileEntry } from './handle-file-entry.ts';
 import { validateCluster } from './validate-cluster.ts';
+import { valuesInput } from './values-input.ts';
 
 const clusterOf = (serverVersion: () => Promise<unknown>) => ({ serverVersion }) as unknown as Client;
 
 test('validateCluster(): a Kubernetes that is too old is refused with the version it takes', async () => {
   await using step = await stepPlatform({ client: clusterOf(async () => ({ gitVersion: 'v1.28.9' })) });
-  await expect(validateCluster(step.platform)).rejects.toThrow(
-    'Kubernetes v1.28.9 is too old; the platform needs 1.29',
-  );
+  await expect(validateCluster(step.platform)).rejects.toMatchObject({
+    code: 'ClusterTooOld',
+    message: 'Kubernetes v1.28.9 is too old; upgrade the cluster to 1.29 or newer',
+  });
 });
 
 test.each(['v1.29.0', 'v1.36.3+k3s1', 'v2.0.0'])('validateCluster(): %s will do', async (gitVersion) => {
@@ -136,6 +139,23 @@ test('bootstrapSops(): without a provider secrets stay in clear, and it says so'
 test('bootstrapSops(): another provider than age is refused by name', async () => {
   await using step = await stepPlatform({ files: kmsFile('{provider: aws}') });
   await expect(bootstrapSops(step.platform)).rejects.toThrow("kms.sops.provider: 'aws' is not supported; use age");
+});
+
+test('valuesInput(): what cannot be read, holds nothing or was never named is refused with what to do', async () => {
+  await using step = await stepPlatform();
+  const { settings } = step.platform;
+  const refused = async (path: string | undefined) =>
+    await valuesInput({ ...step.platform, settings: { ...settings, valuesInput: path } }).catch(
+      (error: unknown) => error,
+    );
+  const empty = `${settings.envDir}/empty.yaml`;
+  await writeFiles(settings.envDir, { 'empty.yaml': '# nothing\n' });
+  for (const [path, message] of [
+    [undefined, 'VALUES_INPUT is not set; let it name the file with the values of the first installation'],
+    ['/nowhere.yaml', 'VALUES_INPUT: /nowhere.yaml cannot be read (ENOENT); let it name a YAML file'],
+    [empty, `VALUES_INPUT: ${empty} holds no values; give at least those the schema requires`],
+  ] as const)
+    expect(await refused(path)).toMatchObject({ name: 'OperatorError', code: 'InvalidValuesInput', message });
 });
 
 test('ensureTeamGitOpsDirectories(): every team has its folders, and what is in them stays; again, nothing changes', async () => {

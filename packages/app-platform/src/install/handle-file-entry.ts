@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path';
 
+import { OperatorError } from '../operator-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isTree } from '../values/tree.ts';
 import { writeWhole } from '../values/write-file.ts';
@@ -13,7 +14,10 @@ export async function handleFileEntry(platform: Platform): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     const target = resolve(platform.directory, path);
     if (!target.startsWith(root) || target.startsWith(`${root}.git${sep}`))
-      throw new TypeError(`VALUES_INPUT: files: '${path}' is not a place in the values repository`);
+      throw new OperatorError(
+        'InvalidValuesInput',
+        `VALUES_INPUT: files: '${path}' is not a place in the values repository; name a file below it`,
+      );
     await writeWhole(target, String(text));
   }
 }

@@ -1,3 +1,4 @@
+import { OperatorError } from '../operator-error.ts';
 import { commit } from '../platform/commit.ts';
 import { deployEssential } from '../platform/deploy-essential.ts';
 import { commitCredentials } from '../platform/git-credentials.ts';
@@ -22,12 +23,21 @@ export async function install(platform: Platform): Promise<void> {
   log.info('installing app=core');
   await takingNothing(() => helmfile.sync({ selectors: ['app=core'], signal }));
   const credentials = commitCredentials(await layers.values('all'));
-  if (!credentials) throw new Error('apps.gitea.adminPassword is not set: nobody could push the values');
+  if (!credentials) {
+    throw new OperatorError(
+      'NoGitPassword',
+      'apps.gitea.adminPassword is not set, so nobody could push the values; give it in VALUES_INPUT, or an x-secret rule in the schema',
+    );
+  }
   log.info('committing the values');
   const copy = platform.repository(credentials);
   const pushed = await copy.exclusive(() => commit(platform, copy, true));
-  // The next attempt begins with what they pushed.
-  if (pushed === 'conflict') throw new Error('somebody else pushed to the values repository meanwhile');
+  if (pushed === 'conflict') {
+    throw new OperatorError(
+      'PushedMeanwhile',
+      'somebody else pushed to the values repository meanwhile; the next attempt begins with what they pushed',
+    );
+  }
   await initialSetupData(platform);
   await setDeploymentState(client, {
     status: 'deployed',

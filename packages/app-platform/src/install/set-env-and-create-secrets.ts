@@ -1,4 +1,5 @@
 import type { GitCredentials } from '../git/credentials.ts';
+import { OperatorError } from '../operator-error.ts';
 import { names } from '../names.ts';
 import { commitCredentials } from '../platform/git-credentials.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -18,7 +19,8 @@ export async function setEnvAndCreateSecrets(platform: Platform): Promise<GitCre
   if (username && password) return { username, password };
   const credentials = commitCredentials(merge(made, await platform.layers.values('all')));
   if (!credentials) {
-    throw new Error(
+    throw new OperatorError(
+      'NoGitPassword',
       `apps.gitea.adminPassword is not known; write GIT_USERNAME and GIT_PASSWORD into the Secret ${place.name}`,
     );
   }

@@ -1,3 +1,4 @@
+import { OperatorError } from '../operator-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import { compareVersions } from '../platform/version.ts';
 
@@ -11,5 +12,8 @@ export async function validateCluster({ client, log, signal }: Platform): Promis
     return undefined;
   });
   if (version && compareVersions(version.gitVersion, oldest) < 0)
-    throw new Error(`Kubernetes ${version.gitVersion} is too old; the platform needs ${oldest} or newer`);
+    throw new OperatorError(
+      'ClusterTooOld',
+      `Kubernetes ${version.gitVersion} is too old; upgrade the cluster to ${oldest} or newer`,
+    );
 }

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { Application } from '../argo/application.ts';
 import { ensureApplicationKind } from '../argo/application-definition.ts';
 import { argo } from '../argo/words.ts';
+import { OperatorError } from '../operator-error.ts';
 import { names } from '../names.ts';
 import { valueAt } from '../values/tree.ts';
 import { applyChanged } from './apply-changed.ts';
@@ -142,5 +143,5 @@ export async function waitUntilHealthy(platform: Platform, name: string): Promis
     if (synced && valueAt(application?.status, ['health', 'status']) === 'Healthy') return;
     await sleep(clock, settings.minTimeoutMs, signal);
   }
-  throw new Error(`application ${name} did not become healthy`);
+  throw new OperatorError('NotHealthy', `application ${name} did not become healthy; its status says why`);
 }

@@ -62,12 +62,17 @@ export const teamFolders: readonly string[] = ['sealedsecrets', 'workloadValues'
 
 export const secretPrefix = 'secrets.';
 export const decryptedSuffix = '.dec';
+/** Whether a path is that of a secret file, or of its decrypted twin. */
+export function isSecretFile(path: string): boolean {
+  return path.startsWith(secretPrefix, path.lastIndexOf('/') + 1);
+}
+
 /** Decrypted twins of secret files, in Git's own patterns. */
 export const decryptedPattern = `${secretPrefix}*.yaml${decryptedSuffix}`;
 
 /** Whether a path is that of a decrypted twin. */
 export function isDecrypted(path: string): boolean {
-  return path.startsWith(secretPrefix, path.lastIndexOf('/') + 1) && path.endsWith(`.yaml${decryptedSuffix}`);
+  return isSecretFile(path) && path.endsWith(`.yaml${decryptedSuffix}`);
 }
 
 /** The file a decrypted twin belongs to. */

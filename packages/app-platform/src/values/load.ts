@@ -5,7 +5,7 @@ import { isNode, type Document, type LineCounter } from 'yaml';
 
 import { foldersBelow, isHidden, type Folder } from './folders.ts';
 import { type ParsedFile, ParsedFiles } from './parsed-files.ts';
-import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
+import { decryptedSuffix, type FileKind, fileKinds, isSecretFile, isTeamKind, secretPrefix } from './kinds.ts';
 import { isTree, merge, type Path, setAt, type Tree, valueAt } from './tree.ts';
 import { ValuesError } from './values-error.ts';
 
@@ -102,6 +102,14 @@ function addTo(tree: Tree, { kind, team, path, parsed }: FoundFile, skipEncrypte
       { file: path, path: '', message: 'was not decrypted; give the age key it is encrypted for' },
     ]);
   }
+  // It would be saved under the name of its element, in clear.
+  if (kind.items === 'list' && kind.kind !== 'AplUser' && isSecretFile(path))
+    refuse(
+      path,
+      undefined,
+      '',
+      `has no place here; what is secret of a team belongs to env/teams/${team}/secrets.settings.yaml`,
+    );
   if (!isTree(content['spec'] ?? {})) refuse(path, lineOf(document, lines, 'spec'), 'spec', 'must be a map');
   const spec = isTree(content['spec']) ? structuredClone(content['spec']) : {};
   if (hasMagicKey(spec)) refuse(path, lineOf(document, lines, 'spec'), 'spec', 'a key cannot be called __proto__');

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decryptedSuffix, type FileKind, fileKinds, isTeamKind, secretPrefix } from './kinds.ts';
 import type { ParsedFiles } from './parsed-files.ts';
 import { splitSecrets } from './secret-paths.ts';
-import { isEmpty, isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 import { writeWhole } from './write-file.ts';
 import { parseYaml, withContent, yamlFile } from './yaml-file.ts';
 
@@ -29,29 +29,29 @@ interface Manifest extends Tree {
 
 /** Writes the tree into its files. A file whose content stays is not touched; files of things that left the tree stay. */
 export async function saveValues(options: SaveOptions): Promise<string[]> {
-  const { plain, secret } = splitSecrets(options.tree, options.secretPaths);
+  const { plain, secret, emptied } = splitSecrets(options.tree, options.secretPaths);
   const written: string[] = [];
   for (const kind of fileKinds) {
     for (const [path, manifest] of manifestsOf(kind, plain, '')) {
       // Users are secret as a whole.
       if (kind.kind !== 'AplUser' && (await writeManifest(options, path, manifest))) written.push(path);
     }
-    for (const [path, manifest] of manifestsOf(kind, secret, secretPrefix)) {
-      if (await writeSecret(options, path, manifest)) written.push(path);
-    }
+    const secrets = new Map(manifestsOf(kind, secret, secretPrefix));
+    for (const [path, manifest] of secrets) if (await writeSecret(options, path, manifest)) written.push(path);
+    for (const [path] of manifestsOf(kind, emptied, secretPrefix))
+      if (!secrets.has(path)) await removeSecret(options, path);
   }
   return written;
 }
 
 async function writeSecret(options: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {
-  const target = join(options.directory, path);
-  if (isEmpty(manifest.spec)) {
-    await rm(target, { force: true });
-    await rm(target + decryptedSuffix, { force: true });
-    return false;
-  }
-  const sealed = options.encrypted && existsSync(target);
+  const sealed = options.encrypted && existsSync(join(options.directory, path));
   return await writeManifest(options, sealed ? path + decryptedSuffix : path, manifest);
+}
+
+/** A secret file in which nothing is left goes, with its decrypted twin. */
+async function removeSecret({ directory }: SaveOptions, path: string): Promise<void> {
+  for (const file of [path, path + decryptedSuffix]) await rm(join(directory, file), { force: true });
 }
 
 async function writeManifest({ directory, known }: SaveOptions, path: string, manifest: Manifest): Promise<boolean> {

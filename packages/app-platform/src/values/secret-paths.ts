@@ -1,3 +1,5 @@
+import { isSecretFile } from './kinds.ts';
+import type { LoadedValues } from './load.ts';
 import { isEmpty, isTree, type Path, setAt, type Tree, unsetAt, valueAt } from './tree.ts';
 
 /** A place the schema calls secret, with the template its first value is made from; an empty one is the user's to give. */
@@ -61,15 +63,38 @@ export function expandStar(path: Path, tree: Tree): Path[] {
   return Object.keys(parent).flatMap((key) => expandStar([...path.slice(0, star), key, ...path.slice(star + 1)], tree));
 }
 
-/** Takes the secret places out of a tree. Empty ones are no secrets and go nowhere. */
-export function splitSecrets(tree: Tree, paths: readonly Path[]): { plain: Tree; secret: Tree } {
+/**
+ * Places that are secret because somebody put them into a secret file, whatever the schema says: it would be nobody's wish to find them
+ * in a plain one.
+ */
+export function secretPathsInFiles({ files }: LoadedValues): Path[] {
+  return files
+    .filter(({ path, kind }) => isSecretFile(path) && kind.items !== 'list')
+    .flatMap(({ document, location }) => leavesOf(valueAt(document.toJS(), ['spec']), location));
+}
+
+function leavesOf(value: unknown, path: Path): Path[] {
+  if (!isTree(value)) return value === undefined ? [] : [path];
+  return Object.entries(value).flatMap(([key, child]) => leavesOf(child, [...path, key]));
+}
+
+/** The parts of a tree: what may be read by all, what is secret, and the secret places that hold nothing (any more). */
+export interface SplitValues {
+  readonly plain: Tree;
+  readonly secret: Tree;
+  readonly emptied: Tree;
+}
+
+/** Takes the secret places out of a tree. */
+export function splitSecrets(tree: Tree, paths: readonly Path[]): SplitValues {
   const plain = structuredClone(tree);
   const secret: Tree = {};
+  const emptied: Tree = {};
   for (const path of paths) {
     const value = valueAt(plain, path);
     if (value === undefined) continue;
     unsetAt(plain, path);
-    if (!isEmpty(value)) setAt(secret, path, value);
+    setAt(isEmpty(value) ? emptied : secret, path, value);
   }
-  return { plain, secret };
+  return { plain, secret, emptied };
 }

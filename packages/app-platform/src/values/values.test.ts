@@ -1,14 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { writeFiles } from '../../test/git-kit.ts';
 import { loadValues } from './load.ts';
 import { migrateValues, type ValuesChange } from './migrate.ts';
 import { saveValues } from './save.ts';
-import { secretPathsOf, secretRules } from './secret-paths.ts';
-import { type Tree } from './tree.ts';
+import { secretPathsInFiles, secretPathsOf, secretRules } from './secret-paths.ts';
+import type { Path, Tree } from './tree.ts';
 import { validateValues } from './validate.ts';
 import { ValuesError } from './values-error.ts';
 
@@ -31,7 +32,7 @@ spec:
 `;
 
 const read = async (path: string) => await readFile(join(directory, path), 'utf8');
-const save = async (tree: Tree, secretPaths: string[][] = [['users']], encrypted = false) =>
+const save = async (tree: Tree, secretPaths: readonly Path[] = [['users']], encrypted = false) =>
   await saveValues({ directory, tree, secretPaths, encrypted });
 
 test('files become one tree: plain and secret halves, teams, lists with names', async () => {
@@ -80,6 +81,81 @@ test('secret places go to a file of their own and never into the plain one', asy
   await save({ apps: { shop: { replicas: 1, password: 'hush' } } }, [['apps', 'shop', 'password']]);
   expect(await read('env/apps/shop.yaml')).not.toContain('hush');
   expect(await read('env/apps/secrets.shop.yaml')).toContain('hush');
+});
+
+test('what somebody put into a secret file stays secret, whether or not the schema says so', async () => {
+  const files = {
+    'env/apps/shop.yaml': 'kind: AplApp\nmetadata: {name: shop, labels: {}}\nspec: {more: {shown: 1}}\n',
+    'env/apps/secrets.shop.yaml':
+      'kind: AplApp\nmetadata: {name: shop, labels: {}}\nspec: {token: hush, list: [hush], more: {deep: hush}}\n',
+  };
+  await writeFiles(directory, files);
+  const values = await loadValues(directory);
+  expect(await save(values.tree, secretPathsInFiles(values))).toEqual([]);
+  for (const [path, text] of Object.entries(files)) expect(await read(path)).toBe(text);
+});
+
+test('a secret file of an element of a list is refused: its element would be saved in clear', async () => {
+  await writeFiles(directory, { 'env/teams/red/workloads/secrets.web.yaml': 'spec: {token: hush}\n' });
+  await expect(loadValues(directory)).rejects.toThrow(
+    'env/teams/red/workloads/secrets.web.yaml: has no place here; what is secret of a team belongs to env/teams/red/secrets.settings.yaml',
+  );
+});
+
+test('a secret file in which nothing is left goes with its twin; one with a secret left, and a plain one, stay', async () => {
+  const manifest = (spec: string) => `kind: AplApp\nmetadata: {name: shop, labels: {}}\nspec: ${spec}\n`;
+  await writeFiles(directory, {
+    'env/apps/secrets.gone.yaml': 'sops: {}\n',
+    'env/apps/secrets.gone.yaml.dec': manifest('{password: ""}'),
+    'env/apps/secrets.left.yaml': manifest('{password: a, token: b}'),
+  });
+  const tree = { apps: { gone: { password: '' }, left: { password: '', token: 'b' }, shop: {} } };
+  const secretPaths = ['gone.password', 'left.password', 'left.token', 'shop.password'].map((path) => [
+    'apps',
+    ...path.split('.'),
+  ]);
+  await save(tree, secretPaths, true);
+  expect((await readdir(join(directory, 'env/apps'))).sort()).toEqual([
+    'gone.yaml',
+    'left.yaml',
+    'secrets.left.yaml',
+    'secrets.left.yaml.dec',
+    'shop.yaml',
+  ]);
+  expect(await read('env/apps/secrets.left.yaml.dec')).not.toContain('password');
+});
+
+test('a file says which team it belongs to, and its spec no more than that; a code repository is called by its label', async () => {
+  await save({
+    teamConfig: {
+      red: {
+        settings: { id: 'red', name: 'red', teamId: 'red', quota: 3 },
+        codeRepos: [{ label: 'shop', teamId: 'red', url: 'https://git.example.com' }],
+      },
+    },
+  });
+  const labels = { 'apl.io/teamId': 'red' };
+  expect(parse(await read('env/teams/red/settings.yaml'))).toEqual({
+    kind: 'AplTeamSettingSet',
+    metadata: { name: 'red', labels },
+    spec: { quota: 3 },
+  });
+  expect(parse(await read('env/teams/red/codeRepos/shop.yaml'))).toEqual({
+    kind: 'AplTeamCodeRepo',
+    metadata: { name: 'shop', labels },
+    spec: { label: 'shop', url: 'https://git.example.com' },
+  });
+});
+
+test('keys of a file that are none of ours survive a change', async () => {
+  await writeFiles(directory, { 'env/apps/shop.yaml': `${handWritten}x-owner: ann\n` });
+  await save({ apps: { shop: { replicas: 3 } } });
+  expect(parse(await read('env/apps/shop.yaml'))).toMatchObject({ 'x-owner': 'ann', spec: { replicas: 3 } });
+});
+
+test('a user is known by the name of the file, whatever is in it', async () => {
+  await writeFiles(directory, { 'env/users/secrets.u-1.yaml': 'metadata: {name: ann}\nspec: {email: a@x}\n' });
+  expect((await loadValues(directory)).tree['users']).toEqual([{ name: 'u-1', email: 'a@x' }]);
 });
 
 test('an encrypted file is changed through its decrypted twin', async () => {
@@ -146,6 +222,24 @@ test('validation names file, line and path of every problem', async () => {
       },
     ]);
   }
+});
+
+test('a problem in the secret half of an app is named in its secret file', async () => {
+  await writeFiles(directory, {
+    'env/settings/cluster.yaml': 'spec: {name: dev}\n',
+    'env/apps/shop.yaml': 'spec: {replicas: 1}\n',
+    'env/apps/secrets.shop.yaml': 'spec:\n  password: 5\n',
+  });
+  const values = await loadValues(directory);
+  expect(() => validateValues(values, schema)).toThrow('env/apps/secrets.shop.yaml:2: apps.shop.password: must be');
+});
+
+test('what the platform itself adds to the values is not held to their schema', () => {
+  const tree = { cluster: {}, k8s: {}, adminApps: [], teamApps: [] };
+  expect(() => validateValues({ tree, files: [] }, { ...schema, additionalProperties: false })).not.toThrow();
+  expect(() =>
+    validateValues({ tree: { ...tree, other: 1 }, files: [] }, { ...schema, additionalProperties: false }),
+  ).toThrow('other: there is no such setting');
 });
 
 test('secret places come from x-secret, through definitions and for each team', () => {
