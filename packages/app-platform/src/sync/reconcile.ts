@@ -110,6 +110,8 @@ export async function reconcileApplication(
   const phase = run.application.status?.operationState?.phase;
   const retryMs = untilRetryMs(run, targets.aim);
   if (phase === 'Running') return requeueAfter(retryMs > 0 ? retryMs : waitMs);
+  // What ended may make way for what the policy wants.
+  if (decision.do === 'end') return requeueAfter(waitMs);
   const afterMs = decision.do === 'nothing' ? decision.afterMs : undefined;
   return requeueAfter(Math.min(settings.refreshMs, afterMs ?? settings.refreshMs));
 }
