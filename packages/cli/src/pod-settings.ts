@@ -14,6 +14,7 @@ const decided: ReadonlySet<string> = new Set([
   'leader-election-namespace',
   'health-port',
   'metrics-port',
+  'bind-address',
   'webhook-service',
   'webhook-url',
   'webhook-port',

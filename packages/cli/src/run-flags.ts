@@ -11,6 +11,11 @@ export const runFlags = {
   },
   'health-port': { ...port, summary: 'serve /healthz and /readyz (default: off)' },
   'metrics-port': { ...port, summary: 'serve /metrics (default: off)' },
+  'bind-address': {
+    type: 'string',
+    value: 'address',
+    summary: 'serve health and metrics on this address alone (default: on all)',
+  },
   'metrics-require-token': {
     type: 'boolean',
     summary: 'answer /metrics only to a bearer token whose owner may get that path',

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { Lease, ValidatingWebhookConfiguration } from '@slipway/kube';
 import { operandOperator } from '@slipway/operand';
 import { validatingWebhook } from '@slipway/runtime';
@@ -105,6 +106,24 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'run --health-port': () => run(/"ports":\{"health":\d+\}/, '--health-port', '0'),
   'run --metrics-port': () => run(/"ports":\{"metrics":\d+\}/, '--metrics-port', '0'),
+  'run --bind-address': async () => {
+    const ports = ['--health-port', '0', '--metrics-port', '0'];
+    const argv = ['run', '--install-crds', '--kubeconfig', cluster.kubeconfig, ...ports];
+    const running = new Call([...argv, '--bind-address', '127.0.0.1']);
+    const [, health, metrics] = await running.says(/"ports":\{"health":(\d+),"metrics":(\d+)\}/);
+    const others = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    for (const place of [`:${health}/healthz`, `:${metrics}/metrics`]) {
+      expect((await fetch(`http://127.0.0.1${place}`)).status).toBe(200);
+      for (const { address, family, scopeid } of others) {
+        if (address === '127.0.0.1' || scopeid) continue;
+        await expect(fetch(`http://${family === 'IPv6' ? `[${address}]` : address}${place}`)).rejects.toThrow();
+      }
+    }
+    expect(await running.stop()).toBe(0);
+    expect((await on('run', '--install-crds', ...ports, '--bind-address', '192.0.2.1')).err).toMatch(
+      /cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL.*\n {2}give --bind-address an address of this machine/,
+    );
+  },
   'run --metrics-require-token': async () => {
     const argv = ['run', '--install-crds', '--kubeconfig', cluster.kubeconfig, '--metrics-port', '0'];
     const running = new Call([...argv, '--metrics-require-token']);

@@ -54,3 +54,24 @@ describe('metrics that ask for a token', () => {
     expect(managerRules(objects)).toEqual(expect.arrayContaining([...metricsAccessRules]));
   });
 });
+
+describe('the network policy names who may come in', () => {
+  const ingressOf = (objects: readonly KubeObject[]) =>
+    (objects.find(({ kind }) => kind === 'NetworkPolicy')!['spec'] as { ingress: unknown }).ingress;
+  const monitoring = {
+    from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+    ports: [{ port: 'metrics', protocol: 'TCP' }],
+  };
+
+  test('monitoring, on the port of the metrics, and nobody else', async () => {
+    expect(ingressOf(await rendered())).toEqual([monitoring]);
+    expect(ingressOf(await printed())).toEqual([monitoring]);
+  });
+
+  test('or whom the values of the chart name, or nobody', async () => {
+    const from = 'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus';
+    const named = { ...monitoring, from: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] };
+    expect(ingressOf(await rendered('--set', from))).toEqual([named]);
+    expect(ingressOf(await rendered('--set', 'networkPolicy.metricsFrom=null')) ?? []).toEqual([]);
+  });
+});

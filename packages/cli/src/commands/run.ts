@@ -4,6 +4,7 @@ import {
   startManager,
   type Manager,
   type OperatorDescription,
+  type ServerAddress,
   type WebhookOptions,
 } from '@slipway/runtime';
 
@@ -64,8 +65,8 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
       controllers,
       leaderElection: flags['leader-elect'] && { name: managerName(operators) },
       ...(webhooks ? { webhooks } : {}),
-      health: listenOn(flags['health-port']),
-      metrics: withToken(listenOn(flags['metrics-port']), flags['metrics-require-token']),
+      health: listenOn(flags['health-port'], flags['bind-address']),
+      metrics: withToken(listenOn(flags['metrics-port'], flags['bind-address']), flags['metrics-require-token']),
       log,
       clock: terminal.clock,
       random: terminal.random,
@@ -94,27 +95,38 @@ function servedWebhooks(
   });
 }
 
-function listenOn(chosen: number | undefined): { port: number } | false {
-  return chosen === undefined ? false : { port: chosen };
+function listenOn(port: number | undefined, host: string | undefined): ServerAddress | false {
+  return port !== undefined && { port, ...(host === undefined ? {} : { host }) };
 }
 
 function withToken(
-  metrics: { port: number } | false,
+  metrics: ServerAddress | false,
   requireToken: boolean,
-): { port: number; requireToken: boolean } | false {
+): (ServerAddress & { requireToken: boolean }) | false {
   return metrics && { ...metrics, requireToken };
 }
+
+const anotherPort = 'choose another port with --health-port N or --metrics-port N; 0 takes any free one';
+const anotherAddress = 'give --bind-address an address of this machine, such as 127.0.0.1';
+
+/** What to do when a server cannot listen, by the code of the reason. */
+const listenHints: Readonly<Record<string, string>> = {
+  EADDRINUSE: anotherPort,
+  EACCES: anotherPort,
+  EADDRNOTAVAIL: anotherAddress,
+  EAI_AGAIN: anotherAddress,
+  EINVAL: anotherAddress,
+  ENOTFOUND: anotherAddress,
+};
 
 async function listening(starting: Promise<Manager>): Promise<Manager> {
   try {
     return await starting;
   } catch (error) {
     const { cause } = error as { cause?: { code?: unknown } };
-    if (cause?.code !== 'EADDRINUSE' && cause?.code !== 'EACCES') throw error;
-    throw new CommandError((error as Error).message, {
-      hint: 'choose another port with --health-port N or --metrics-port N; 0 takes any free one',
-      cause: error,
-    });
+    const hint = listenHints[String(cause?.code)];
+    if (hint === undefined) throw error;
+    throw new CommandError((error as Error).message, { hint, cause: error });
   }
 }
 
