@@ -139,6 +139,23 @@ describe('an Operand with a ServiceAccount', () => {
     expect(await client.get(Operand, { name: 'inner' })).toBeUndefined();
   });
 
+  test('leaves nothing in a namespace in which the account may write nothing, not even an ActiveOperand', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    await client.create(operand('shop', [inTenant('mine'), configMap('theirs')], tenant));
+    await operandWithReason(cluster, 'shop', 'Failed');
+    const message = await cluster.eventually('the set says why', async () =>
+      (await Array.fromAsync(client.list(ClusterActiveOperand)))
+        .map((set) => findCondition(set, 'NamespaceDelegatesReady')?.message ?? '')
+        .find((text) => text.includes('may write none')),
+    );
+    expect(message).toContain('ns: default, err the account of the Operand may write none of the members there');
+    await cluster.advance(60_000);
+    const mirrors = await Array.fromAsync(client.list(ActiveOperand));
+    expect(mirrors.map(({ metadata }) => metadata.namespace)).toEqual(['tenant']);
+  });
+
   test('that may see no Secrets can be rolled back, and deleted without its objects, all the same', async () => {
     await using cluster = await tenantCluster();
     const { client } = cluster;
@@ -263,6 +280,8 @@ describe('the settings of the operator', () => {
     );
     const victim = await client.get(ConfigMap, { namespace: 'tenant', name: 'victim' });
     expect(victim?.metadata.ownerReferences).toBeUndefined();
+    const sets = await Array.fromAsync(client.list(ActiveOperand));
+    expect(sets.map(({ metadata }) => metadata.name)).toEqual(['by-hand']);
   });
 
   test('--no-cross-namespace-refs refuses sources outside the namespace of the account', async () => {

@@ -5,6 +5,7 @@ import {
   isAlreadyExists,
   isConditionTrue,
   minutes,
+  type Client,
   type DeepReadonly,
   type ObjectKey,
 } from '@slipway/kube';
@@ -37,7 +38,7 @@ export async function reconcileClusterActiveOperand(
   );
   const waiting: string[] = [];
   for (const [namespace, members] of [...namespaces].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const problem = await ensureDelegate(context, set, namespace, members);
+    const problem = client ? await ensureDelegate(context, set, namespace, members, client) : noAccount;
     if (problem !== undefined) waiting.push(`ns: ${namespace}, err ${problem}`);
   }
 
@@ -112,12 +113,32 @@ function asObject(set: DeepReadonly<ClusterActiveOperand>): DeepReadonly<Cluster
   return { ...set, apiVersion: ClusterActiveOperand.apiVersion, kind: ClusterActiveOperand.kind };
 }
 
+/**
+ * Whether the account of a set may write any of its members of one namespace. The ActiveOperand there is made with the rights of
+ * the operator: without this, naming an object of somebody else's namespace would be enough to put one there.
+ */
+async function mayWriteOneOf(
+  members: readonly DeepReadonly<LiveRef>[],
+  client: Client,
+  context: ReconcileContext,
+): Promise<boolean> {
+  if (client === context.client) return true;
+  for (const { group, kind, namespace, name } of members) {
+    const found = await client.resolveGroupKind(group, kind, { signal: context.signal }).catch(() => undefined);
+    if (!found) continue;
+    const access = { verb: 'patch', group, resource: found.plural, namespace, name };
+    if ((await client.canI(access, { signal: context.signal })).allowed) return true;
+  }
+  return false;
+}
+
 /** The ActiveOperand of a namespace. Returns why it is not ready, or nothing. */
 async function ensureDelegate(
   context: ReconcileContext,
   set: DeepReadonly<ClusterActiveOperand>,
   namespace: string,
   members: readonly DeepReadonly<LiveRef>[],
+  client: Client,
 ): Promise<string | undefined> {
   const key = { namespace, name: set.metadata.name! };
   const delegate = await context.cache.get(ActiveOperand, key);
@@ -128,6 +149,8 @@ async function ensureDelegate(
     // Asked of the server: made for a set that is gone, it would be deleted and made again for as long as the watch is behind.
     if (await isGoing(context, set)) return 'the set is being deleted';
     try {
+      if (!(await mayWriteOneOf(members, client, context)))
+        return 'the account of the Operand may write none of the members there';
       await context.client.create<ActiveOperand>({
         apiVersion: ActiveOperand.apiVersion,
         kind: 'ActiveOperand',
