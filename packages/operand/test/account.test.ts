@@ -1,11 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   ConfigMap,
   findCondition,
   isConditionTrue,
   ServiceAccount,
+  type KubeError,
   type KubeObject,
+  type PolicyRule,
   type Transport,
 } from '@slipway/kube';
+import { parseManifests } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 import { onReference, skipped, type TestCluster } from '@slipway/testing';
 
@@ -26,24 +31,24 @@ const tenant = { serviceAccountName: 'deployer', serviceAccountNamespace: 'tenan
 const deployer = { kind: 'ServiceAccount', namespace: 'tenant', name: 'deployer' };
 const inTenant = (name: string, data: Record<string, string> = {}) => configMap(name, data, { namespace: 'tenant' });
 
-function role(name: string, resources: readonly string[], verbs: readonly string[]): KubeObject[] {
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
+/** A role of this kind and who has it. */
+function rights(
+  kind: 'Role' | 'ClusterRole',
+  where: { namespace?: string },
+  rules: readonly PolicyRule[],
+  subjects: readonly object[],
+  name = 'test',
+): KubeObject[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const common = { apiVersion: `${apiGroup}/v1`, metadata: { ...where, name } };
   return [
-    {
-      apiVersion,
-      kind: 'Role',
-      metadata: { namespace: 'tenant', name },
-      rules: [{ apiGroups: [''], resources, verbs }],
-    },
-    {
-      apiVersion,
-      kind: 'RoleBinding',
-      metadata: { namespace: 'tenant', name },
-      subjects: [deployer],
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-    },
+    { ...common, kind, rules },
+    { ...common, kind: `${kind}Binding`, subjects, roleRef: { apiGroup, kind, name } },
   ];
 }
+
+const role = (name: string, resources: readonly string[], verbs: readonly string[]) =>
+  rights('Role', { namespace: 'tenant' }, [{ apiGroups: [''], resources, verbs }], [deployer], name);
 
 const all = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
@@ -304,6 +309,55 @@ describe('the settings of the operator', () => {
   });
 });
 
+describe('the admission policy of docs/operand.md', () => {
+  const page = join(import.meta.dirname, '..', '..', '..', 'docs', 'operand.md');
+
+  test('lets a tenant name the accounts he may impersonate, and no other', async () => {
+    await using cluster = await tenantCluster();
+    const { client } = cluster;
+    const policy = /^```yaml\n([^`]*ValidatingAdmissionPolicy\n[^`]*)^```$/m.exec(await readFile(page, 'utf8'))![1]!;
+    const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'tina' }];
+    const writing = { apiGroups: [Operand.group], resources: ['operands'], verbs: all };
+    const acting = {
+      apiGroups: [''],
+      resources: ['serviceaccounts'],
+      resourceNames: ['deployer'],
+      verbs: ['impersonate'],
+    };
+    for (const object of [
+      ...rights('ClusterRole', {}, [writing], subjects),
+      ...rights('Role', { namespace: 'tenant' }, [acting], subjects),
+      ...parseManifests(policy),
+    ])
+      await client.create(object);
+    const tina = client.actingAs('tina');
+    const write = (account: Record<string, string>) =>
+      tina.create(operand('shop', [inTenant('a')], account), { dryRun: true }).then(
+        () => 'taken',
+        (error: unknown) => (error as KubeError).code,
+      );
+    // The real server takes a policy to heart a moment after it was written.
+    await cluster.eventually('the policy is in force', async () => (await write({})) === 422);
+    expect(await write(tenant)).toBe('taken');
+    for (const account of [
+      { serviceAccountName: 'deployer', serviceAccountNamespace: 'kube-system' },
+      { serviceAccountName: 'default', serviceAccountNamespace: 'tenant' },
+      { serviceAccountName: 'deployer' },
+    ])
+      expect(await write(account)).toBe(422);
+
+    await runOperator(cluster);
+    await tina.create(operand('shop', [inTenant('a')], tenant));
+    await readyOperand(cluster, 'shop');
+    const stolen = { spec: { serviceAccountNamespace: 'kube-system' } };
+    await expect(tina.patch(Operand, { name: 'shop' }, { type: 'merge', body: stolen })).rejects.toThrow(
+      'spec.serviceAccountName must be an account you may impersonate',
+    );
+    await tina.delete(Operand, { name: 'shop' });
+    await cluster.eventually('the Operand is gone', async () => !(await client.get(Operand, { name: 'shop' })));
+  });
+});
+
 const smallRole = operandOperator.permissionVariants!.find(({ name }) => name === 'impersonate')!;
 
 test
@@ -321,20 +375,9 @@ test
       { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
     ];
-    const apiVersion = 'rbac.authorization.k8s.io/v1';
-    await client.create({
-      apiVersion,
-      kind: 'ClusterRole',
-      metadata: { name: 'small' },
-      rules: [...(await rules()), ...manager],
-    });
-    await client.create({
-      apiVersion,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'small' },
-      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'small' }],
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'small' },
-    });
+    const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'small' }];
+    for (const object of rights('ClusterRole', {}, [...(await rules()), ...manager], subjects, 'small'))
+      await client.create(object);
     const user = { name: 'small', groups: ['system:authenticated'] };
     const transport: Transport = cluster.embedded!.transportFor({ user });
     const { manager: running } = await cluster.run(operandOperator.controllers({ flags, env: {} }), {
