@@ -4,12 +4,19 @@ import { InputError } from './input-error.ts';
 
 export type QueryValue = string | number | boolean | undefined;
 
+/** The path of a version of an API. Throws where group or version come from somebody who would rather name another path. */
+export function apiPath({ group, version }: Pick<Kind, 'group' | 'version'>): string {
+  return group === ''
+    ? `/api/${apiSegment(version, 'version')}`
+    : `/apis/${apiSegment(group, 'group')}/${apiSegment(version, 'version')}`;
+}
+
 /** The path of all objects of a kind: in one namespace, or (without one) in all. */
 export function collectionPath(kind: Kind, namespace?: string): string {
-  const base = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  const plural = apiSegment(kind.plural, 'resource');
   return namespace && kind.scope === 'Namespaced'
-    ? `${base}/namespaces/${segment(namespace, 'namespace')}/${kind.plural}`
-    : `${base}/${kind.plural}`;
+    ? `${apiPath(kind)}/namespaces/${segment(namespace, 'namespace')}/${plural}`
+    : `${apiPath(kind)}/${plural}`;
 }
 
 /** The path of one object, or of a subresource of it. */
@@ -27,6 +34,14 @@ export function withQuery(path: string, query: Readonly<Record<string, QueryValu
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.append(name, String(value));
   const text = parameters.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+const apiName = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/i;
+
+/** Kinds come from manifests and specs as well: with a slash or a question mark in one, a request would be for something else. */
+function apiSegment(text: string, what: string): string {
+  if (!apiName.test(text)) throw new InputError('Name', `${what} "${text}" is not the name of an API`);
+  return text;
 }
 
 function segment(text: string, what: string): string {

@@ -1,9 +1,11 @@
 import { abortable } from '../abortable.ts';
 import type { DiscoveredResource } from '../client.ts';
 import type { Clock } from '../clock.ts';
+import { InputError } from '../input-error.ts';
 import { parseApiVersion, type Kind } from '../kind.ts';
 import { recordAnswer } from './answers.ts';
 import { isNotFound, isUnknownKind, KubeError } from '../kube-error.ts';
+import { apiPath } from '../resource-path.ts';
 
 /** Fetches a path as JSON; what discovery needs of a client. */
 export type FetchJson = (path: string, accept: string, signal?: AbortSignal) => Promise<unknown>;
@@ -121,7 +123,7 @@ export class Discovery {
     preferred: boolean,
     signal?: AbortSignal,
   ): Promise<DiscoveredResource[]> {
-    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const path = apiPath({ group, version });
     const answer = await this.#fetch(path, 'application/json', signal);
     const list = recordAnswer(answer, `discover ${path}`) as LegacyResourceList;
     return readable(path, () => fromLegacy(list, group, version, preferred));
@@ -133,7 +135,8 @@ export class Discovery {
     try {
       found = await this.#fetchGroupVersion(group, version, preferred === version, signal);
     } catch (error) {
-      if (isNotFound(error) || isUnknownKind(error)) found = [];
+      // What cannot be the name of an API is not served, either.
+      if (isNotFound(error) || isUnknownKind(error) || error instanceof InputError) found = [];
       else throw error;
     }
     const others = this.#resources.filter((r) => r.group !== group || r.version !== version);

@@ -1,5 +1,6 @@
 import {
   isNotFound,
+  objectPath,
   type Client,
   type DeepReadonly,
   type Kind,
@@ -93,7 +94,10 @@ async function readUnowned(
   const sought: Sought[] = [];
   for (const ref of doubtful) {
     try {
-      sought.push({ ref: toObjectRef(ref), kind: await kindOf(client, ref, signal) });
+      const member = { ref: toObjectRef(ref), kind: await kindOf(client, ref, signal) };
+      // Throws where there cannot be such an object, before anybody is asked for it.
+      objectPath(member.kind, member.ref);
+      sought.push(member);
     } catch (error) {
       signal.throwIfAborted();
       problems.push(problemText(ref, error));
