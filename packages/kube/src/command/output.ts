@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { Scalar, stringify } from 'yaml';
 
 import { isLargeInteger, toBigInt } from '../json.ts';
 
@@ -19,11 +19,19 @@ export type OutputFormat = (typeof outputFlag.choices)[number];
  * kubectl reads YAML 1.1, where they are something else.
  */
 export function yamlText(value: unknown): string {
-  return stringify(value, exactInteger, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  return stringify(value, unmistakable, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }
 
-/** The writer of YAML prints an integer of any size, but knows only JavaScript's own. */
-function exactInteger(_key: unknown, value: unknown): unknown {
+/** Such as `+_0` and `0e_1`: Go, and so kubectl, takes away the underscores and reads a number. */
+const numberWithUnderscores = /^(?=.*_)[-+.0-9_eE]+$/;
+
+/** The writer of YAML prints integers of any size but knows only JavaScript's own, and does not know all texts that look like numbers. */
+function unmistakable(_key: unknown, value: unknown): unknown {
+  if (typeof value === 'string' && numberWithUnderscores.test(value)) {
+    const quoted = new Scalar(value);
+    quoted.type = Scalar.QUOTE_DOUBLE;
+    return quoted;
+  }
   return isLargeInteger(value) ? toBigInt(value) : value;
 }
 
