@@ -47,7 +47,7 @@ function rights(
   ];
 }
 
-const role = (name: string, resources: readonly string[], verbs: readonly string[]) =>
+const role = (name: string, resources: string[], verbs: string[]) =>
   rights('Role', { namespace: 'tenant' }, [{ apiGroups: [''], resources, verbs }], [deployer], name);
 
 const all = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
@@ -331,8 +331,8 @@ describe('the admission policy of docs/operand.md', () => {
     ])
       await client.create(object);
     const tina = client.actingAs('tina');
-    const write = (account: Record<string, string>) =>
-      tina.create(operand('shop', [inTenant('a')], account), { dryRun: true }).then(
+    const write = (account: object) =>
+      tina.create(operand('shop', [inTenant('a')], { ...account }), { dryRun: true }).then(
         () => 'taken',
         (error: unknown) => (error as KubeError).code,
       );
