@@ -116,7 +116,9 @@ const shown: Readonly<Record<string, () => Promise<unknown>>> = {
       expect((await fetch(`http://127.0.0.1${place}`)).status).toBe(200);
       for (const { address, family, scopeid } of others) {
         if (address === '127.0.0.1' || scopeid) continue;
-        await expect(fetch(`http://${family === 'IPv6' ? `[${address}]` : address}${place}`)).rejects.toThrow();
+        await expect(fetch(`http://${family === 'IPv6' ? `[${address}]` : address}${place}`)).rejects.toThrow(
+          'fetch failed',
+        );
       }
     }
     expect(await running.stop()).toBe(0);
