@@ -8,6 +8,8 @@ import type { AdminAccess } from './admin-access.ts';
 const dataKey = 'kubeconfig';
 /** Which cluster the kubeconfig led to when it was written. */
 const identityKey = 'cluster-uid';
+/** Who provided the API server: nobody else knows how to take it away. */
+const providerKey = 'provider';
 
 /** Where the admin kubeconfig of an API server lies: not in its status, which more people may read. */
 export function accessSecretName(name: string): string {
@@ -17,7 +19,7 @@ export function accessSecretName(name: string): string {
 export async function writeAccessSecret(
   client: ComponentClient,
   apiServer: DeepReadonly<APIServer>,
-  { kubeconfig, identity }: AdminAccess & { readonly identity: string },
+  { kubeconfig, identity, provider }: AdminAccess & { readonly identity: string; readonly provider: string },
 ): Promise<{ name: string; key: string }> {
   const name = accessSecretName(apiServer.metadata.name!);
   const encoded = (text: string): string => Buffer.from(text).toString('base64');
@@ -30,7 +32,7 @@ export async function writeAccessSecret(
       ownerReferences: [controllerReference(apiServer as DeepReadonly<KubeObject>)],
     },
     type: 'Opaque',
-    data: { [dataKey]: encoded(kubeconfig), [identityKey]: encoded(identity) },
+    data: { [dataKey]: encoded(kubeconfig), [identityKey]: encoded(identity), [providerKey]: encoded(provider) },
   } as KubeObject);
   return { name, key: dataKey };
 }
@@ -45,7 +47,9 @@ export interface KnownAccess {
   readonly kubeconfig?: string;
   /** Which cluster it was; absent where the kubeconfig is kept in the status. */
   readonly identity?: string;
-  /** Where both are kept, for people. */
+  /** Who provided it; absent there too. */
+  readonly provider?: string;
+  /** Where all of it is kept, for people. */
   readonly where?: string;
 }
 
@@ -66,6 +70,7 @@ export async function readAccess(
   return {
     kubeconfig: decoded(secretRef.key),
     identity: decoded(identityKey),
+    provider: decoded(providerKey),
     where: `Secret ${namespace}/${secretRef.name}`,
   };
 }

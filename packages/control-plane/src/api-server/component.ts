@@ -1,6 +1,7 @@
 import { seconds } from '@slipway/kube';
 
 import type { APIServer } from '../api/components.ts';
+import { ComponentError } from '../component/component-error.ts';
 import {
   type ComponentContext,
   type ComponentDefinition,
@@ -10,7 +11,7 @@ import {
 import { clusterIdentity } from '../target/cluster-identity.ts';
 import { TargetWatch } from '../target/target-watch.ts';
 import { type ConnectTarget, sameServer, type Target } from '../target/target.ts';
-import { readAccess, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
+import { type KnownAccess, readAccess, removeAccessSecret, writeAccessSecret } from './access-secret.ts';
 import { accessKinds, type AdminAccessOptions, issueAdminAccess, isWithdrawn, renewalTime } from './admin-access.ts';
 import type { ApiServerProvider, ProvidedApiServer } from './provider.ts';
 
@@ -24,6 +25,7 @@ export interface ApiServerOptions {
 
 interface Work extends ApiServerOptions {
   readonly targetWatch: TargetWatch;
+  readonly known: KnownAccess;
 }
 
 /** One question for all control planes on an API server: cheap enough to know soon. */
@@ -43,11 +45,13 @@ export function apiServerComponent(given: ApiServerOptions): ComponentDefinition
     // Also how it notices that an API server does not answer any more, and that it does again.
     targetWatch,
     async apply(context) {
+      const known = await accessOf(context, options);
       const server = await options.provider.ensure(context);
-      return server.ready ? await withAccess(context, server, options) : waiting(server);
+      return server.ready ? await withAccess(context, server, { ...options, known }) : waiting(server);
     },
     isReady: readyAsFound,
     async remove(context) {
+      await accessOf(context, options);
       const left = await options.provider.remove(context);
       if (left === undefined) {
         await removeAccessSecret(context.client, context.key);
@@ -64,6 +68,19 @@ function waiting(server: ProvidedApiServer & { ready: false }): ComponentOutcome
   return { readiness: { ready: false, reason, message }, requeueAfterMs, conditions, status };
 }
 
+/** What is known of it from before. One that somebody else provided is left alone: it would be made a second time, and the first never taken away. */
+async function accessOf(
+  { client, component }: ComponentContext<'APIServer'>,
+  { provider }: ApiServerOptions,
+): Promise<KnownAccess> {
+  const known = await readAccess(client, component);
+  if (known.provider === undefined || known.provider === provider.name) return known;
+  throw new ComponentError(
+    'ConfigurationProblem',
+    `this API server comes from the provider ${known.provider}, and the operator runs with ${provider.name}; control planes do not move: start it with --provider ${known.provider}`,
+  );
+}
+
 /** Makes sure that our controllers can get in, and renews their token before it expires, also after a restart. */
 async function withAccess(
   context: ComponentContext<'APIServer'>,
@@ -73,13 +90,13 @@ async function withAccess(
   const bootstrap = context.internal(server.bootstrapKubeconfig);
   const target = await options.connect(bootstrap.reveal());
   const nowMs = context.clock.now();
-  const known = await readAccess(context.client, context.component);
+  const { known } = options;
   if (known.kubeconfig) context.internal(known.kubeconfig);
   // Also a look whether it answers: whoever depends on it should not have to find out.
   const identity = await clusterIdentity(target, known);
   if (server.access) {
     options.targetWatch.follow(context.key, await options.connect(server.access.kubeconfig));
-    return await withGivenAccess(context, server, { server: target.server, identity });
+    return await withGivenAccess(context, server, { server: target.server, identity, provider: options.provider.name });
   }
   let adminAccess = await presentAccess(context, known.kubeconfig, target, options);
   if (adminAccess === undefined) {
@@ -90,7 +107,11 @@ async function withAccess(
     adminAccess = options.inlineKubeconfig
       ? { kubeconfig: secret.reveal(), creationTimestamp, expirationTimestamp }
       : {
-          secretRef: await writeAccessSecret(context.client, context.component, { ...issued, identity }),
+          secretRef: await writeAccessSecret(context.client, context.component, {
+            ...issued,
+            identity,
+            provider: options.provider.name,
+          }),
           creationTimestamp,
           expirationTimestamp,
         };
@@ -115,10 +136,10 @@ async function withAccess(
 async function withGivenAccess(
   context: ComponentContext<'APIServer'>,
   { access, conditions, status, endpoint, serviceAccountIssuer }: ProvidedApiServer & { ready: true },
-  { server, identity }: { server: string; identity: string },
+  { server, ...origin }: { server: string; identity: string; provider: string },
 ): Promise<ComponentOutcome<'APIServer'>> {
   const { creationTimestamp, expirationTimestamp } = access!;
-  const secretRef = await writeAccessSecret(context.client, context.component, { ...access!, identity });
+  const secretRef = await writeAccessSecret(context.client, context.component, { ...access!, ...origin });
   const adminAccess = { secretRef, creationTimestamp, expirationTimestamp };
   const lookAgainMs = renewalTime(access!) - context.clock.now();
   return {
