@@ -72,6 +72,7 @@ const broken: readonly (readonly [fault: Fault, heading: string, begins: string]
     'Component controllers are expected to reconcile their own resource if a deletion',
   ],
   ['leaves the reconcile annotation', 'The Operation Annotation', 'reconcile:'],
+  ['only takes the reconcile annotation off', 'The Operation Annotation', 'reconcile:'],
   ['does not heed ignore', 'The Operation Annotation', 'ignore: it must not'],
   ['does not heed ignore in deletion', 'The Operation Annotation', 'ignore: a resource in deletion'],
   ['does not wait for dependencies', 'Finalizers', 'A dependency that is not found'],

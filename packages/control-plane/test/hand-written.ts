@@ -39,6 +39,7 @@ export type Fault =
   | 'does not notice new labels'
   | 'does not notice its deletion'
   | 'leaves the reconcile annotation'
+  | 'only takes the reconcile annotation off'
   | 'does not heed ignore'
   | 'does not heed ignore in deletion'
   | 'does not wait for dependencies'
@@ -115,6 +116,7 @@ class Pass {
     if (operation === 'reconcile' && !this.#has('leaves the reconcile annotation')) {
       const body = { metadata: { annotations: { [names.operationAnnotation]: null } } };
       await client.patch(Authentication, this.#key, { type: 'merge', body });
+      if (this.#has('only takes the reconcile annotation off')) return undefined;
     }
     if (this.#has('reads the ManagedControlPlane')) await client.get(ManagedControlPlane, this.#key);
 

@@ -236,12 +236,17 @@ export const contractChecks: readonly ContractCheck[] = [
     sentence: 'reconcile: the controller is expected to remove the annotation and perform the reconciliation.',
     async run(stage) {
       await live(stage);
-      stage.requests.length = 0;
+      // Nothing has changed but this: that its work fails now can only be found by doing it.
+      stage.subject.sabotage(true);
       await stage.patchOwn(operation(operations.reconcile));
       await stage.until('the annotation is gone', async () => {
         const own = await stage.own();
         return own && own.metadata.annotations?.[names.operationAnnotation] === undefined;
       });
+      await stage.until('it was reconciled', async () =>
+        (await stage.own())?.status?.conditions?.some(({ status }) => status !== 'True'),
+      );
+      stage.subject.sabotage(false);
       await stage.settled();
     },
   },
