@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { days, type KubeObject, Namespace, PersistentVolumeClaim, Pod, Secret, seconds } from '@slipway/kube';
+import { days, type KubeObject, Namespace, PersistentVolumeClaim, Pod, Secret, seconds, Service } from '@slipway/kube';
 import type { TestCluster, TestManager } from '@slipway/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -66,12 +66,24 @@ class Stage implements AsyncDisposable {
   }
 
   async pod(component: string): Promise<Pod> {
-    return await this.cluster.eventually(`one pod of ${component}`, async () => {
+    const [pod] = await this.pods(component, 1);
+    return pod!;
+  }
+
+  async pods(component: string, count: number): Promise<Pod[]> {
+    return await this.cluster.eventually(`pods of ${component}: ${count}`, async () => {
       const labelSelector = { 'app.kubernetes.io/component': component };
       const { items } = await this.cluster.client.listPage(Pod, { namespace: place, labelSelector });
       const lasting = items.filter(({ metadata }) => !metadata.deletionTimestamp);
-      return lasting.length === 1 ? lasting[0] : undefined;
+      return lasting.length === count ? lasting : undefined;
     });
+  }
+
+  /** What it was doing, when it does not do it. */
+  async explained(error: unknown, done: readonly string[]): Promise<Error> {
+    const said = (await this.cluster.client.get(APIServer, key))?.status?.conditions;
+    const logs = (await this.cluster.logs?.()) ?? '';
+    return new Error(`${String(error)}\n${done.join(', ')}\n${JSON.stringify(said)}\n${logs}`, { cause: error });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -191,9 +203,55 @@ describe.skipIf(leftOut)('a hosted control plane of real programs', () => {
         // oxlint-disable-next-line no-console -- how long each part takes is part of the result
         console.log(laps.join(', '));
       } catch (error) {
-        const said = (await client.get(APIServer, key))?.status?.conditions;
-        const logs = (await cluster.logs?.()) ?? '';
-        throw new Error(`${String(error)}\n${laps.join(', ')}\n${JSON.stringify(said)}\n${logs}`, { cause: error });
+        throw await stage.explained(error, laps);
+      }
+    },
+  );
+
+  test(
+    'with three members of etcd and two API servers behind a port of the node goes on while one of each does not answer',
+    { timeout: 240_000, retry: 0 },
+    async () => {
+      await using cluster = await hostOfProcesses();
+      await using stage = new Stage(cluster);
+      const { client } = cluster;
+      const done: string[] = [];
+      try {
+        await stage.operate({
+          etcd: { members: 3, storage: '1Gi' },
+          apiServer: { replicas: 2, extraArgs: [] },
+          service: { type: 'NodePort', annotations: {}, externalHost: cluster.hostAddress! },
+        });
+        await client.create(apiServer());
+        await stage.settled(version);
+        const { endpoint } = (await client.get(APIServer, key))!.status!;
+        const service = await client.get(Service, { namespace: place, name: 'apiserver' });
+        expect(endpoint).toBe(`https://${cluster.hostAddress}:${service?.spec?.ports?.[0]?.nodePort}`);
+        await stage.works('first');
+        done.push('made');
+
+        const members = await stage.pods('etcd', 3);
+        const servers = await stage.pods('apiserver', 2);
+        for (const [program, pod] of [
+          ['etcd', members[0]!],
+          ['etcd', members[2]!],
+          ['kube-apiserver', servers[0]!],
+        ] as const) {
+          const pid = await processOf(program, pod);
+          process.kill(pid, 'SIGSTOP');
+          try {
+            await stage.works(`without-${pod.metadata.name}`);
+          } finally {
+            process.kill(pid, 'SIGCONT');
+          }
+          done.push(`without ${pod.metadata.name}`);
+        }
+        process.kill(await processOf('etcd', members[1]!), 'SIGKILL');
+        await stage.works('after-a-member');
+        await stage.settled(version);
+        expect((await stage.kubectl('get', 'deployments', '-o', 'name')).split('\n')).toHaveLength(5);
+      } catch (error) {
+        throw await stage.explained(error, done);
       }
     },
   );

@@ -6,7 +6,7 @@ export interface ServiceObject {
     type?: string;
     clusterIP?: string;
     publishNotReadyAddresses?: boolean;
-    ports?: { name?: string; port: number; protocol?: string }[];
+    ports?: { name?: string; port: number; nodePort?: number; protocol?: string }[];
   };
   status?: { loadBalancer?: { ingress?: { ip?: string }[] } };
 }

@@ -18,8 +18,8 @@ export interface ServiceProxyOptions extends FollowOptions {
 
 /**
  * Gives Services a meaning, as kube-proxy and a cluster's DNS do: their cluster addresses are addresses of this machine, where a listener
- * hands connections to the pods behind them, and their names are in a file every pod has as `/etc/hosts`. A load balancer's address is
- * the cluster address, which this machine reaches too. TCP only.
+ * hands connections to the pods behind them, and their names are in a file every pod has as `/etc/hosts`. Ports of the node are there at the
+ * machine's address. A load balancer's address is the cluster address, which this machine reaches too. TCP only.
  */
 export async function serveServices(options: ServiceProxyOptions): Promise<void> {
   const { admin, signal, log, network, hostsFile } = options;
@@ -37,9 +37,11 @@ export async function serveServices(options: ServiceProxyOptions): Promise<void>
       listeners.set(metadata.uid, opened);
       await run('ip', ['address', 'replace', `${address}/32`, 'dev', network.bridge]);
       let turn = 0;
-      for (const { name, port, protocol = 'TCP' } of spec.ports ?? []) {
+      for (const { name, port, nodePort, protocol = 'TCP' } of spec.ports ?? []) {
         if (protocol !== 'TCP') continue;
-        opened.push(await forwardPort({ host: address, port }, () => directory.endpoint(service, name, turn++)));
+        const next = () => directory.endpoint(service, name, turn++);
+        opened.push(await forwardPort({ host: address, port }, next));
+        if (nodePort) opened.push(await forwardPort({ host: network.hostAddress, port: nodePort }, next));
       }
     }
     if (spec.type === 'LoadBalancer' && !status?.loadBalancer?.ingress?.length) {
