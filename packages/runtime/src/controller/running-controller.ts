@@ -232,10 +232,13 @@ export class RunningController {
     return enqueueAll(this.#own!, enqueue, { clock, signal: this.#sourcesEnd.signal });
   }
 
-  /** How often they failed says nothing about them: they do not wait as long as that. Spread, so that they do not all come at once. */
+  /** That they failed says nothing about them, so it is forgotten. They are spread, so that they do not all come at once. */
   #wakeCutOff(): void {
     const { random } = this.#environment;
-    for (const key of this.#cutOff) this.queue.add(key, { afterMs: afterReturnMs * (0.5 + random.next()) });
+    for (const key of this.#cutOff) {
+      this.queue.forget(key);
+      this.queue.add(key, { afterMs: afterReturnMs * (0.5 + random.next()) });
+    }
     this.#cutOff.clear();
   }
 
