@@ -13,6 +13,8 @@ import {
 } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import type { PackageFlag } from './slipway-command.ts';
+
 /** How often a definition is asked whether it is served. */
 const establishedPollMs = 50;
 /** Servers need a second or two. */
@@ -55,6 +57,7 @@ function notServed(name: string, why: string): CommandError {
 export async function requireCrds(
   client: Client,
   operators: readonly OperatorDescription[],
+  packageFlag: PackageFlag,
   signal: AbortSignal,
 ): Promise<void> {
   const served = await client.discover({ signal, fresh: true });
@@ -65,7 +68,7 @@ export async function requireCrds(
   throw new CommandError(
     `the cluster does not know ${missing.map((kind) => `${kind.plural}.${kind.group}`).join(', ')}`,
     {
-      hint: 'run with --install-crds, or apply the output of `slipway crds`',
+      hint: `run with --install-crds, or apply the output of \`slipway crds${operators.map(packageFlag).join('')}\``,
       exitCode: exitCodes.notInstalled,
     },
   );

@@ -13,7 +13,7 @@ export interface InstallOptions {
   readonly image?: string;
   /** The package of an operator that did not come with the command. Default: all did. */
   readonly packageOf?: (operator: OperatorDescription) => OutsideOperator | undefined;
-  /** Pods of each operator. Default 2: one leads, one stands by. */
+  /** Pods of each operator. Default {@link defaultReplicas}. */
   readonly replicas?: number;
   /** What the pods of an operator are told. Default: nothing. */
   readonly settingsOf?: (operator: OperatorDescription) => PodSettings;
@@ -21,17 +21,22 @@ export interface InstallOptions {
   readonly configMap?: string;
 }
 
-/** What the pods of an operator are told. */
+/** What the pods of an operator are told, and what an earlier installation has said about them. */
 export interface PodSettings {
   /** Flags of `slipway run` and of the operator, by name; they reach the pods as a file. */
   readonly config: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
+  /** Where nothing is said now. Default: as nobody had said anything. */
+  readonly image?: string;
+  readonly replicas?: number;
 }
 
 export const defaultNamespace = 'slipway-system';
 /** The label that says which operator an object of the installation is for. */
 export const componentLabel = 'app.kubernetes.io/component';
 export const settingsFile = 'config.yaml';
+/** Pods of each operator when nobody says how many: one leads, one stands by. */
+export const defaultReplicas = 2;
 
 const name = 'slipway';
 const metricsPort = 8080;
@@ -92,7 +97,7 @@ function workloadObjects(operator: OperatorDescription, options: InstallOptions)
       : []),
     deployment(operator, options, {
       metadata: metadata(),
-      env: settings.env,
+      settings,
       configMap: options.configMap ?? (ownConfig ? `${called}-config` : undefined),
       ...(ownConfig ? { digest: createHash('sha256').update(configText).digest('hex') } : {}),
     }),
@@ -172,14 +177,18 @@ const egress = [
 /** The image of an operator of another package has its package as the working directory. */
 const imageHoldsIt = '--operator=.';
 
-/** As `docker build -t` of the package would name it: a scope is a folder there. */
-export function outsideImage({ packageName, version }: Pick<OutsideOperator, 'packageName' | 'version'>): string {
-  return `${packageName.replace(/^@/, '')}:${version}`;
+/** What the image of an operator is called by default, as `docker build -t` of its package would name it: a scope is a folder there. */
+export function imageName(outside: Pick<OutsideOperator, 'packageName'> | undefined): string {
+  return outside?.packageName.replace(/^@/, '') ?? name;
+}
+
+export function outsideImage(outside: Pick<OutsideOperator, 'packageName' | 'version'>): string {
+  return `${imageName(outside)}:${outside.version}`;
 }
 
 interface PodOptions {
   readonly metadata: KubeObject['metadata'];
-  readonly env: PodSettings['env'];
+  readonly settings: PodSettings;
   /** Mounted as the settings file. */
   readonly configMap: string | undefined;
   /** Of its content: other settings make other pods. */
@@ -189,8 +198,9 @@ interface PodOptions {
 function deployment(
   operator: OperatorDescription,
   options: InstallOptions,
-  { metadata, env, configMap, digest }: PodOptions,
+  { metadata, settings, configMap, digest }: PodOptions,
 ): KubeObject {
+  const { env } = settings;
   const selector = selectorOf(operator);
   const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
   const called = workloadName(operator);
@@ -200,7 +210,7 @@ function deployment(
     kind: 'Deployment',
     metadata,
     spec: {
-      replicas: options.replicas ?? 2,
+      replicas: options.replicas ?? settings.replicas ?? defaultReplicas,
       selector: { matchLabels: selector },
       template: {
         metadata: {
@@ -229,7 +239,8 @@ function deployment(
           containers: [
             {
               name: 'manager',
-              image: options.image ?? (outside ? outsideImage(outside) : `slipway:${options.version}`),
+              image:
+                options.image ?? settings.image ?? (outside ? outsideImage(outside) : `${name}:${options.version}`),
               imagePullPolicy: 'IfNotPresent',
               args: [
                 'run',

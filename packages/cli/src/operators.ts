@@ -2,6 +2,7 @@ import { CommandError, exitCodes } from '@slipway/kube/command';
 import type { Controller, OperatorDescription, OperatorSettings } from '@slipway/runtime';
 
 import type { OutsideOperator } from './outside-operator.ts';
+import type { PackageFlag } from './slipway-command.ts';
 
 /** The named operators and those of other packages; without either, all. An unknown name is an error that lists the known ones. */
 export function chooseOperators(
@@ -39,12 +40,16 @@ export function withOutside(
 }
 
 /** The controllers of an operator. It refuses settings it cannot work with; that is the user's to mend. */
-export function controllersOf(operator: OperatorDescription, settings: OperatorSettings): readonly Controller[] {
+export function controllersOf(
+  operator: OperatorDescription,
+  settings: OperatorSettings,
+  packageFlag: PackageFlag,
+): readonly Controller[] {
   try {
     return operator.controllers(settings);
   } catch (error) {
     throw new CommandError(error instanceof Error ? error.message : String(error), {
-      hint: `slipway run ${operator.name} --help lists its settings; name operators to run only those`,
+      hint: `slipway run ${operator.name}${packageFlag(operator)} --help lists its settings; name operators to run only those`,
       exitCode: exitCodes.usage,
       cause: error,
     });

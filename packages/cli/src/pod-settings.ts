@@ -2,7 +2,7 @@ import { CommandError, ConfigMap, Deployment, exitCodes, type Client } from '@sl
 import type { OperatorDescription } from '@slipway/runtime';
 import { parse } from 'yaml';
 
-import { settingsFile, workloadName, type PodSettings } from './install-objects.ts';
+import { defaultReplicas, imageName, settingsFile, workloadName, type PodSettings } from './install-objects.ts';
 import { runFlags } from './run-flags.ts';
 import type { SettingsFile } from './settings.ts';
 import type { OperatorChoice } from './slipway-command.ts';
@@ -55,7 +55,16 @@ export function podSettings(
     return {
       config: merged(known.config, { ...fromFile, ...own, ...setHere }),
       env: merged(known.env, env),
+      ...keptPods(known, imageName(choice.packageOf(operator))),
     };
+  };
+}
+
+/** An image that has the name of ours comes with the version of the command; any other is where somebody has put it. */
+function keptPods({ image, replicas }: PodSettings, ours: string): Pick<PodSettings, 'image' | 'replicas'> {
+  return {
+    ...(image === undefined || image.replace(/[:@][^/]*$/, '') === ours ? {} : { image }),
+    ...(replicas === undefined || replicas === defaultReplicas ? {} : { replicas }),
   };
 }
 
@@ -106,8 +115,11 @@ export async function readPodSettings(
     const name = workloadName(operator);
     const config = await client.get(ConfigMap, { namespace, name: `${name}-config` }, { signal });
     const deployment = await client.get(Deployment, { namespace, name }, { signal });
-    const variables = deployment?.spec?.template.spec?.containers[0]?.env ?? [];
+    const { replicas } = deployment?.spec ?? {};
+    const { image, env: variables = [] } = deployment?.spec?.template.spec?.containers[0] ?? {};
     found.set(operator.name, {
+      ...(image === undefined ? {} : { image }),
+      ...(replicas === undefined ? {} : { replicas }),
       config: textMap(config?.data?.[settingsFile]),
       // What comes from a Secret or a field was put there by somebody else, and stays his.
       env: Object.fromEntries(

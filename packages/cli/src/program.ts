@@ -121,6 +121,8 @@ class Assembly {
   readonly #words: ReadonlySet<string>;
   #operators: Promise<readonly OperatorDescription[]> | undefined;
   #outside: Promise<readonly OutsideOperator[]> | undefined;
+  /** What named the operators of other packages. */
+  readonly #given = new Map<OperatorDescription, string>();
   #sources: SettingsSources;
   #inForce: Setting[] = [];
   exitCode: number = exitCodes.ok;
@@ -168,7 +170,8 @@ class Assembly {
       const named = command.command(name).description(below.summary);
       if (all || this.#words.has(name)) await this.#declare(named, await loadSubcommand(below), all);
     }
-    command.showHelpAfterError(`  ${helpHint(command)}`);
+    const otherWord = Object.entries(declared.knownElsewhere ?? {}).find(([flag]) => this.#says(flag));
+    command.showHelpAfterError(`  ${otherWord ? `${otherWord[1]}; ` : ''}${helpHint(command)}`);
     const addExamples = () => {
       if (declared.examples?.length) command.addHelpText('after', examplesText(declared.examples));
     };
@@ -203,6 +206,10 @@ class Assembly {
     });
   }
 
+  #says(flag: string): boolean {
+    return [...this.#words].some((word) => word === flag || word.startsWith(`${flag}=`));
+  }
+
   #context(
     command: Command,
     declared: SlipwayCommand,
@@ -233,6 +240,10 @@ class Assembly {
       contexts: async () =>
         await (await import('./connect-command.ts')).contextNames(terminal, textOrNothing(named('kubeconfig'))),
       operators: () => this.#loadOperators(),
+      packageFlag: (operator) => {
+        const given = this.#given.get(operator);
+        return given === undefined ? '' : ` --${operatorFlag} ${given}`;
+      },
       choice: async () => {
         const { names } = namedOperators(command.args, this.#sources);
         const outside = await this.#loadOutside();
@@ -262,7 +273,11 @@ class Assembly {
   #loadOutside(): Promise<readonly OutsideOperator[]> {
     const { cwd } = this.#installation.terminal;
     return (this.#outside ??= Promise.all(
-      [...new Set(this.#packages)].map((given) => loadOutsideOperator(given, cwd)),
+      [...new Set(this.#packages)].map(async (given) => {
+        const outside = await loadOutsideOperator(given, cwd);
+        this.#given.set(outside.operator, given);
+        return outside;
+      }),
     ));
   }
 

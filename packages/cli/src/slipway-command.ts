@@ -29,6 +29,8 @@ export interface SlipwayCommand<F extends CommandFlags = CommandFlags> extends O
   readonly operatorFlags?: 'settings' | 'variants';
   /** It takes `--operator`, for operators of other packages. Default: as `takesOperators`. */
   readonly takesOutsideOperators?: boolean;
+  /** Flags that other programs have for what this command does by another one, and what to say to whoever tries them. */
+  readonly knownElsewhere?: Readonly<Record<`--${string}`, string>>;
   run?(context: SlipwayContext<F>): Promise<number | void> | number | void;
 }
 
@@ -40,6 +42,8 @@ export interface SlipwayContext<F extends CommandFlags = CommandFlags> extends C
   readonly operators: () => Promise<readonly OperatorDescription[]>;
   /** Those that are meant, with their settings. */
   readonly choice: () => Promise<OperatorChoice>;
+  /** What another command has to be told to know an operator too: ` --operator ./boats`, or nothing when it is one of ours. */
+  readonly packageFlag: PackageFlag;
   /** What the file of `--config` says, by flag name. */
   readonly file: SettingsFile;
   /** Permission variants that were asked for. */
@@ -47,6 +51,8 @@ export interface SlipwayContext<F extends CommandFlags = CommandFlags> extends C
   /** Every command with every flag, for who writes about them. */
   readonly program: () => Promise<CommanderCommand>;
 }
+
+export type PackageFlag = (operator: OperatorDescription) => string;
 
 export interface ChosenVariant {
   readonly operator: OperatorDescription;

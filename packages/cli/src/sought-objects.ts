@@ -15,6 +15,7 @@ import type { OperatorDescription, ShownObjects } from '@slipway/runtime';
 
 import { definitionName } from './installed-set.ts';
 import { summarise, summariseShown, type ManagedObject } from './managed-object.ts';
+import type { PackageFlag } from './slipway-command.ts';
 
 /** Objects of a kind that somebody asks for. */
 export interface Sought {
@@ -90,6 +91,8 @@ export interface Where {
   /** Absent: in all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /** For what to try next. Default: all operators are ours. */
+  readonly packageFlag?: PackageFlag;
   readonly signal: AbortSignal;
 }
 
@@ -113,7 +116,7 @@ export async function readSought(client: Client, sought: readonly Sought[], wher
       // Whoever looks at their own objects need not have rights where an operator keeps its state.
       if (each.shown && !each.expected && isForbidden(error)) denied.push(each);
       else if (!isNotFound(error) && !isUnknownKind(error)) throw error;
-      else if (each.expected) throw notInstalled(each);
+      else if (each.expected) throw notInstalled(each, where);
       else missing.push(each);
     }
   }
@@ -148,13 +151,17 @@ async function readKind(client: Client, sought: Sought, where: Where): Promise<r
   if (!sought.expected) return [];
   const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
   throw new CommandError(`there is no ${resourceName({ ...kind, name: sought.name })}${place}`, {
-    hint: `slipway status ${kind.plural}${kind.scope === 'Namespaced' ? ' -A' : ''} lists those there are`,
+    hint: `slipway status ${kind.plural}${kind.scope === 'Namespaced' ? ' -A' : ''}${flagFor(sought, where)} lists those there are`,
   });
 }
 
-function notInstalled({ kind, operator }: Sought): CommandError {
-  return new CommandError(`the cluster does not know ${definitionName(kind)}`, {
-    hint: `slipway install ${operator.name} puts it there`,
+function notInstalled(sought: Sought, where: Where): CommandError {
+  return new CommandError(`the cluster does not know ${definitionName(sought.kind)}`, {
+    hint: `slipway install ${sought.operator.name}${flagFor(sought, where)} puts it there`,
     exitCode: exitCodes.notInstalled,
   });
+}
+
+function flagFor({ operator }: Sought, { packageFlag }: Where): string {
+  return packageFlag?.(operator) ?? '';
 }

@@ -243,8 +243,14 @@ describe('the server', () => {
       serverVersion: async () => ({ major: '1', minor, gitVersion: `v1.${minor}.0` }),
     } as unknown as Client;
     const operators = [{ ...operandOperator, policies }];
-    const run = { client, operators, version: '', clock: undefined as never, signal: new AbortController().signal };
-    return await checkServer(run);
+    return await checkServer({
+      client,
+      operators,
+      packageFlag: () => '',
+      version: '',
+      clock: undefined as never,
+      signal: new AbortController().signal,
+    });
   };
 
   test('is new enough for rules in definitions, or for admission policies', async () => {

@@ -54,6 +54,34 @@ describe('install', () => {
     expect(cluster.cluster.revision).toBe(revision);
   });
 
+  test('again without --image and --replicas it keeps what it was told, and says so', async () => {
+    await using cluster = await servedCluster();
+    await on(cluster, 'install', '--no-wait', '--image', 'here:5000/slipway@sha256:1', '--replicas', '1');
+    const again = await on(cluster, 'install', '--no-wait', '--set', 'log-level=debug');
+    expect(again.out).toContain(
+      'operand keeps its image here:5000/slipway@sha256:1; --image NAME runs another\n' +
+        'operand keeps its number of pods, 1; --replicas N has another\n',
+    );
+    const pods = async () => {
+      const { replicas, template } = (await cluster.client.get(Deployment, deploymentKey))!.spec!;
+      return { replicas, image: template.spec!.containers[0]!.image };
+    };
+    expect(await pods()).toEqual({ replicas: 1, image: 'here:5000/slipway@sha256:1' });
+
+    // What nobody has put elsewhere comes with the version of the command.
+    await on(cluster, 'install', '--no-wait', '--image', 'slipway:0.0.1', '--replicas', '2');
+    expect((await on(cluster, 'install', '--no-wait')).out).not.toContain('keeps');
+    expect(await pods()).toEqual({ replicas: 2, image: 'slipway:9.9.9' });
+  });
+
+  test.each(['--dry-run', '--dry-run=client'])('%s is told how it is called here', async (flag) => {
+    expect(await call(['install', flag])).toEqual({
+      code: 2,
+      out: '',
+      err: `slipway: unknown option '${flag}'\n  --print prints what would be applied; slipway install --help lists its flags\n`,
+    });
+  });
+
   test('--namespace that was there before is used and stays', async () => {
     await using cluster = await servedCluster();
     expect((await on(cluster, 'install', '--namespace', 'default')).code).toBe(0);

@@ -165,3 +165,26 @@ export async function servedCluster(options: Partial<ClusterOptions> = {}): Prom
     },
   };
 }
+
+/** The kubeconfig of somebody with two contexts, `c` and `other`, who is nobody without a token. */
+export function kubeconfigFor(server: string, token?: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server } }],
+    users: [{ name: 'u', user: token === undefined ? {} : { token } }],
+    contexts: ['c', 'other'].map((name) => ({ name, context: { cluster: 'c', user: 'u' } })),
+    'current-context': 'c',
+  });
+}
+
+/** Of a cluster on which {@link stranger} comes in. */
+export const strangersOnly = {
+  authorization: 'RBAC' as const,
+  tokens: [{ token: 'stranger', user: 'stranger' }],
+};
+
+/** The kubeconfig of somebody who may ask who he is, and nothing else. */
+export async function stranger({ cluster, file }: ServedCluster): Promise<string> {
+  return await file('stranger', kubeconfigFor(cluster.url, 'stranger'));
+}

@@ -5,31 +5,21 @@ import { operandOperator } from '@slipway/operand';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-import { Call, call, servedCluster, temporaryFolder, type ServedCluster } from './kit.ts';
+import {
+  Call,
+  call,
+  kubeconfigFor,
+  servedCluster,
+  stranger,
+  strangersOnly,
+  temporaryFolder,
+  type ServedCluster,
+} from './kit.ts';
 
-const unreachable = `apiVersion: v1
-kind: Config
-clusters: [{ name: c, cluster: { server: 'http://127.0.0.1:9' } }]
-users: [{ name: u, user: {} }]
-contexts: [{ name: c, context: { cluster: c, user: u } }, { name: other, context: { cluster: c, user: u } }]
-current-context: c
-`;
+const nobodyThere = 'http://127.0.0.1:9';
 
 const connected = [['run'], ['status'], ['plan', '-f', 'file.yaml'], ['install'], ['uninstall']];
 const someObject = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: default }\ndata: { a: b }\n';
-
-/** Somebody who may ask who he is, and nothing else. */
-async function stranger(cluster: ServedCluster): Promise<string> {
-  return await cluster.file(
-    'stranger',
-    unreachable.replace('http://127.0.0.1:9', cluster.cluster.url).replace('user: {}', 'user: { token: stranger }'),
-  );
-}
-
-const strict = {
-  authorization: 'RBAC' as const,
-  tokens: [{ token: 'stranger', user: 'stranger' }],
-};
 
 describe.each(connected)('%s', (...argv) => {
   test('a kubeconfig that is not there: 3', async () => {
@@ -53,7 +43,7 @@ describe.each(connected)('%s', (...argv) => {
   test('a cluster that does not answer: 3', async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, 'file.yaml'), someObject);
-    await writeFile(join(folder.path, 'config'), unreachable);
+    await writeFile(join(folder.path, 'config'), kubeconfigFor(nobodyThere));
     const { code, err } = await call([...argv, '--context', 'other'], {
       cwd: folder.path,
       env: { KUBECONFIG: join(folder.path, 'config') },
@@ -65,7 +55,7 @@ describe.each(connected)('%s', (...argv) => {
   });
 
   test('a cluster where one may do nothing: 4', async () => {
-    await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+    await using cluster = await servedCluster({ ...strangersOnly, crds: await definitions() });
     await cluster.file('file.yaml', someObject);
     const { code, err } = await call([...argv, '--kubeconfig', await stranger(cluster)], { cwd: cluster.folder });
     expect(err).toMatch(/^slipway: /m);
@@ -103,14 +93,14 @@ test('run --install-crds on a cluster where another definition has the names: 1,
 });
 
 test('run without the permissions names the missing ones and how to grant them', async () => {
-  await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+  await using cluster = await servedCluster({ ...strangersOnly, crds: await definitions() });
   const { err } = await call(['run', '--kubeconfig', await stranger(cluster)]);
   expect(err).toContain('not allowed to list operands.operand.run.cloud.google.com');
   expect(err).toContain('slipway rbac operand | kubectl apply -f -');
 });
 
 test('run does not ask for rights on a kind the operator only brings', async () => {
-  await using cluster = await servedCluster({ ...strict, crds: await definitions() });
+  await using cluster = await servedCluster({ ...strangersOnly, crds: await definitions() });
   const { kinds, permissions } = operandOperator;
   const own = permissions.filter(
     ({ apiGroups = [] }) => !apiGroups.includes(kinds[0]!.group) && !apiGroups.includes('*'),

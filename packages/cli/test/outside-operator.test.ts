@@ -5,7 +5,7 @@ import { parseManifests } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 
 import { freePort } from '../src/commands/cluster.ts';
-import { call, Call, servedCluster, temporaryFolder } from './kit.ts';
+import { call, Call, servedCluster, stranger, strangersOnly, temporaryFolder } from './kit.ts';
 
 const workspace = resolve(import.meta.dirname, '..', '..', '..', 'node_modules', '@slipway');
 
@@ -206,11 +206,38 @@ describe('--operator loads an operator from a package of its own', () => {
     expect(plain(await render())).toEqual(plain(await installed('--image', 'mine:2', '--replicas', '3')));
   });
 
+  test('what to try next names its package, so that it can be tried', async () => {
+    await using project = await outside();
+    await using bare = await servedCluster({ controllers: 'none' });
+    const on = (cluster: { kubeconfig: string }, command: string, ...argv: string[]) =>
+      project.slipway(command, ...argv, '--operator', './buoys', '--kubeconfig', cluster.kubeconfig);
+    const buoy = 'buoy --operator ./buoys';
+    expect((await on(bare, 'status', 'buoys')).err).toContain(`  slipway install ${buoy} puts it there\n`);
+    expect((await on(bare, 'status')).err).toBe(
+      'not installed here: buoy (slipway run --install-crds --operator ./buoys)\n',
+    );
+    expect((await on(bare, 'run')).err).toContain('or apply the output of `slipway crds --operator ./buoys`\n');
+    expect((await on(bare, 'check')).out).toContain(` slipway install ${buoy} puts it there\n`);
+
+    const crds = [(await project.slipway('crds', '--operator', './buoys')).out];
+    await using installed = await servedCluster({ controllers: 'none', crds });
+    expect((await on(installed, 'status', 'buoy/none')).err).toContain(
+      '  slipway status buoys -A --operator ./buoys lists those there are\n',
+    );
+    await using strict = await servedCluster({ controllers: 'none', crds, ...strangersOnly });
+    expect((await on({ kubeconfig: await stranger(strict) }, 'run')).err).toContain(
+      `slipway rbac ${buoy} | kubectl apply -f -\n`,
+    );
+  });
+
   test('uninstall refuses to take off an operator it does not know: nobody would look after its objects', async () => {
     await using project = await outside();
     await using cluster = await servedCluster();
     const at = ['--kubeconfig', cluster.kubeconfig];
-    expect((await project.slipway('install', '--operator', './buoys', '--no-wait', ...at)).code).toBe(0);
+    expect(await project.slipway('install', '--operator', './buoys', '--no-wait', ...at)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/installed; slipway status --operator \.\/buoys shows/) as unknown,
+    });
     expect(await project.slipway('uninstall', ...at)).toMatchObject({
       code: 2,
       err: expect.stringMatching(/the operator buoy is installed.*\n {2}name its package with --operator/) as unknown,

@@ -24,7 +24,7 @@ export async function findConflicts(run: CheckRun): Promise<Finding[]> {
 }
 
 /** Deployments of Slipway, from this command, the chart or plain files. Two for one operator would take turns. */
-async function installations({ client, operators, version, signal }: CheckRun): Promise<Finding[]> {
+async function installations({ client, operators, packageFlag, version, signal }: CheckRun): Promise<Finding[]> {
   const labelSelector = 'app.kubernetes.io/name=slipway';
   const deployments = await readable(() => Array.fromAsync(client.list(Deployment, { labelSelector, signal })));
   return operators.flatMap((operator): Finding[] => {
@@ -46,7 +46,7 @@ async function installations({ client, operators, version, signal }: CheckRun): 
     const by =
       only.metadata.labels?.['app.kubernetes.io/managed-by'] === 'Helm'
         ? 'helm upgrade'
-        : `slipway install ${operator.name}`;
+        : `slipway install ${operator.name}${packageFlag(operator)}`;
     if (found === version) return [{ verdict: 'ok', subject, message: `${places[0]} is of this version, ${version}` }];
     return [
       {

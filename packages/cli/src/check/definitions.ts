@@ -19,14 +19,14 @@ export async function checkDefinitions(run: CheckRun): Promise<Finding[]> {
 }
 
 async function checkDefinition(
-  { client, signal }: CheckRun,
+  { client, packageFlag, signal }: CheckRun,
   operator: OperatorDescription,
   kind: DefinedKind,
 ): Promise<Finding> {
   const wanted = toCustomResourceDefinition(kind);
   const name = wanted.metadata.name!;
   const subject = `definition ${name}`;
-  const upgrade = `slipway install ${operator.name} brings it up to date`;
+  const install = `slipway install ${operator.name}${packageFlag(operator)}`;
   try {
     const live = await client.get(CustomResourceDefinition, { name }, { signal });
     if (!live)
@@ -34,7 +34,7 @@ async function checkDefinition(
         verdict: 'note',
         subject,
         message: 'it is not installed',
-        next: `slipway install ${operator.name} puts it there`,
+        next: `${install} puts it there`,
       };
     const owner = definitionOwner(live);
     const names = findCondition(live, 'NamesAccepted');
@@ -76,7 +76,12 @@ async function checkDefinition(
       };
     if (fields.length === 0) return { verdict: 'ok', subject, message: `it is served, of this version, ${owner.text}` };
     const paths = fields.length === 1 ? fields[0]!.path : `${fields[0]!.path} and ${fields.length - 1} more fields`;
-    return { verdict: 'note', subject, message: `it is of another version (${paths}), ${owner.text}`, next: upgrade };
+    return {
+      verdict: 'note',
+      subject,
+      message: `it is of another version (${paths}), ${owner.text}`,
+      next: `${install} brings it up to date`,
+    };
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return { verdict: 'problem', subject, message: 'you may not look at it', next: 'use a --context with more rights' };

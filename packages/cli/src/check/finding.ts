@@ -1,6 +1,8 @@
 import type { Client, Clock } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
+import type { PackageFlag } from '../slipway-command.ts';
+
 /** One thing `slipway check` has looked at. */
 export interface Finding {
   /** `problem`: it stands in the way. `note`: worth knowing. */
@@ -17,6 +19,8 @@ export interface Finding {
 export interface CheckRun {
   readonly client: Client;
   readonly operators: readonly OperatorDescription[];
+  /** For what to do next. */
+  readonly packageFlag: PackageFlag;
   /** Of this command. */
   readonly version: string;
   readonly clock: Clock;

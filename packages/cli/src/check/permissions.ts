@@ -11,7 +11,7 @@ const atATime = 16;
 const named = 5;
 
 /** What the present user may do of what each operator needs, and of what installing it needs. */
-export async function checkPermissions({ client, operators, signal }: CheckRun): Promise<Finding[]> {
+export async function checkPermissions({ client, operators, packageFlag, signal }: CheckRun): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const operator of operators) {
     const queries = accessQueries(neededRules(operator));
@@ -20,19 +20,20 @@ export async function checkPermissions({ client, operators, signal }: CheckRun):
       allowed: (await client.canI(query, { signal })).allowed,
     }));
     const denied = answers.filter(({ allowed }) => !allowed).map(({ query }) => queryText(query));
-    findings.push(permissionFinding(operator, queries.length, denied));
+    const printing = `slipway rbac ${operator.name}${packageFlag(operator)}`;
+    findings.push(permissionFinding(operator.name, queries.length, denied, printing));
   }
   return findings;
 }
 
-function permissionFinding({ name }: OperatorDescription, asked: number, denied: readonly string[]): Finding {
+function permissionFinding(name: string, asked: number, denied: readonly string[], printing: string): Finding {
   const subject = `permissions of ${name}`;
   if (denied.length === 0) return { verdict: 'ok', subject, message: `you have all ${asked}` };
   return {
     verdict: 'problem',
     subject,
     message: `you may not ${firstOfMany(denied, { shown: named, separator: ', ' })}`,
-    next: `ask for what \`slipway rbac ${name}\` prints, or use another --context`,
+    next: `ask for what \`${printing}\` prints, or use another --context`,
   };
 }
 

@@ -19,12 +19,13 @@ export const command = slipwayCommand({
     { line: 'slipway check', comment: 'before an installation or an upgrade' },
     { line: 'slipway check operand -o json' },
   ],
-  async run({ terminal, version, choice, connect, flags }) {
+  async run({ terminal, version, choice, packageFlag, connect, flags }) {
     const { operators } = await choice();
     await using cluster = await connect();
     const run: CheckRun = {
       client: cluster.client,
       operators,
+      packageFlag,
       version,
       clock: terminal.clock,
       signal: terminal.signal,

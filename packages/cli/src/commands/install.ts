@@ -51,12 +51,16 @@ const installFlags = {
     value: 'name',
     summary: 'where it runs (default: where it is installed already, or slipway-system)',
   },
-  image: { type: 'string', value: 'name', summary: 'image to run (default: slipway with the version of this command)' },
+  image: {
+    type: 'string',
+    value: 'name',
+    summary: 'image to run (default: the one an earlier install was told, or slipway with the version of this command)',
+  },
   replicas: {
     type: 'integer',
     value: 'number',
     least: 0,
-    summary: 'how many pods of each operator; one of them leads (default: 2)',
+    summary: 'how many pods of each operator; one of them leads (default: as many as there are, or 2)',
   },
   set: {
     type: 'string',
@@ -108,6 +112,7 @@ export const command = slipwayCommand({
     { line: 'slipway install --remove btp-manager' },
     { line: 'slipway install --print | kubectl diff -f -' },
   ],
+  knownElsewhere: { '--dry-run': '--print prints what would be applied' },
   run: install,
 });
 
@@ -144,10 +149,22 @@ async function install(context: InstallContext): Promise<void> {
   if (choice.operators.length === 0) return;
   const chosen = { ...choice, operators: await withEarlier(client, installed, choice.operators, all, terminal) };
   const before = await readPodSettings(client, chosen.operators, namespace, terminal.signal);
-  const objects = installObjects(chosen.operators, optionsWith(namespace, before));
+  const options = optionsWith(namespace, before);
+  const objects = installObjects(chosen.operators, options);
+  for (const operator of chosen.operators) tellKept(terminal, operator, options);
   await applyObjects(context, cluster, chosen.operators, objects, namespace);
   await removeEarlier(context, client, installed, objects);
-  terminal.out(`${styled(terminal, 'green', 'installed')}; slipway status shows what it manages\n`);
+  const packages = choice.operators.map(context.packageFlag).join('');
+  terminal.out(`${styled(terminal, 'green', 'installed')}; slipway status${packages} shows what it manages\n`);
+}
+
+/** What an earlier installation said and this one does not. */
+function tellKept(terminal: Terminal, operator: OperatorDescription, options: InstallOptions): void {
+  const { image, replicas } = options.settingsOf?.(operator) ?? {};
+  if (image !== undefined && options.image === undefined)
+    writeLine(terminal, `${operator.name} keeps its image ${image}; --image NAME runs another`);
+  if (replicas !== undefined && options.replicas === undefined)
+    writeLine(terminal, `${operator.name} keeps its number of pods, ${replicas}; --replicas N has another`);
 }
 
 async function writeChart(terminal: Terminal, given: string, files: ReadonlyMap<string, string>): Promise<void> {

@@ -14,7 +14,7 @@ import { managerName, webhookAddress, webhooksAt, webhooksOf } from '../webhooks
 import { aborted } from './aborted.ts';
 import { installCrds, requireCrds } from '../crds.ts';
 import { runFlags } from '../run-flags.ts';
-import { slipwayCommand, type SlipwayContext } from '../slipway-command.ts';
+import { slipwayCommand, type PackageFlag, type SlipwayContext } from '../slipway-command.ts';
 
 /** `slipway run`: operators against any cluster, also in a pod, until they are told to stop. */
 export const command = slipwayCommand({
@@ -37,7 +37,8 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
     destination: { write: (line: string) => terminal.err(line), isTTY: terminal.interactive },
     clock: terminal.clock,
   });
-  const controllers = operators.flatMap((operator) => controllersOf(operator, settingsOf(operator)));
+  const { packageFlag } = context;
+  const controllers = operators.flatMap((operator) => controllersOf(operator, settingsOf(operator), packageFlag));
   for (const operator of operators) {
     const obstacle = operator.obstacle?.(settingsOf(operator));
     if (obstacle === undefined) continue;
@@ -49,9 +50,9 @@ async function run({ terminal, version, flags, verbose, ...context }: SlipwayCon
   if (verbose) for (const setting of inForce) log.info('setting', { ...setting });
   if (flags['install-crds']) await installCrds(cluster.client, operators, terminal);
   // Both at a time, but what is not installed is said first: nobody can be allowed to list it.
-  const permissions = requirePermissions(cluster.client, operators, terminal.signal);
+  const permissions = requirePermissions(cluster.client, operators, packageFlag, terminal.signal);
   permissions.catch(() => undefined);
-  await requireCrds(cluster.client, operators, terminal.signal);
+  await requireCrds(cluster.client, operators, packageFlag, terminal.signal);
   await permissions;
   const webhooks = servedWebhooks(operators, flags, cluster.namespace);
   await using manager = await listening(
@@ -137,6 +138,7 @@ async function listening(starting: Promise<Manager>): Promise<Manager> {
 async function requirePermissions(
   client: Client,
   operators: readonly OperatorDescription[],
+  packageFlag: PackageFlag,
   signal: AbortSignal,
 ): Promise<void> {
   const checks = operators.flatMap((operator) =>
@@ -144,15 +146,16 @@ async function requirePermissions(
       const verbs = ['list', 'watch'].filter((verb) => allows(operator.permissions, verb, kind));
       return verbs.map(async (verb) => {
         const { allowed } = await client.canI({ verb, group: kind.group, resource: kind.plural }, { signal });
-        return { allowed, operator: operator.name, text: `${verb} ${kind.plural}.${kind.group}` };
+        return { allowed, operator, text: `${verb} ${kind.plural}.${kind.group}` };
       });
     }),
   );
   const denied = (await Promise.all(checks)).filter(({ allowed }) => !allowed);
   if (denied.length === 0) return;
   const lacking = [...new Set(denied.map(({ operator }) => operator))];
+  const named = [...lacking.map(({ name }) => ` ${name}`), ...lacking.map(packageFlag)].join('');
   throw new CommandError(`not allowed to ${denied.map(({ text }) => text).join(', ')}`, {
-    hint: `grant what is needed: slipway rbac ${lacking.join(' ')} | kubectl apply -f -`,
+    hint: `grant what is needed: slipway rbac${named} | kubectl apply -f -`,
     exitCode: exitCodes.notAllowed,
   });
 }

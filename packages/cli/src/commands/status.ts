@@ -83,10 +83,11 @@ function misused(message: string): CommandError {
   return new CommandError(message, { exitCode: exitCodes.usage });
 }
 
-function placeOf({ terminal, flags }: StatusContext, cluster: ConnectedCluster): Where {
+function placeOf({ terminal, flags, packageFlag }: StatusContext, cluster: ConnectedCluster): Where {
   return {
     ...(flags['all-namespaces'] ? {} : { namespace: flags.namespace ?? cluster.namespace }),
     ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
+    packageFlag,
     signal: terminal.signal,
   };
 }
@@ -105,15 +106,17 @@ function nothingText(format: OutputFormat, namespace: string | undefined): strin
 }
 
 function showStatus(
-  { terminal, flags }: StatusContext,
+  { terminal, flags, packageFlag }: StatusContext,
   sought: readonly Sought[],
   nothing: string,
   { objects, missing }: Found,
 ): void {
   terminal.out(objects.length === 0 ? nothing : formatStatus(terminal, objects, flags.output));
   const absent = absentNames(sought, missing);
-  if (absent.length > 0 && flags.output === 'table')
-    terminal.err(`not installed here: ${absent.join(', ')} (slipway run --install-crds)\n`);
+  if (absent.length === 0 || flags.output !== 'table') return;
+  const packages = new Set(sought.map(({ operator }) => packageFlag(operator)));
+  const installing = `slipway run --install-crds${[...packages].join('')}`;
+  terminal.err(`not installed here: ${absent.join(', ')} (${installing})\n`);
 }
 
 /** An operator by its name when the cluster has none of its kinds, else the definitions that are missing. */

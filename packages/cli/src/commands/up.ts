@@ -29,7 +29,7 @@ import {
   type StartedCluster,
 } from './cluster.ts';
 import { installCrds } from '../crds.ts';
-import { slipwayCommand, type OperatorChoice } from '../slipway-command.ts';
+import { slipwayCommand, type OperatorChoice, type SlipwayContext } from '../slipway-command.ts';
 
 /** How often the live table is drawn anew; between changes only the ages move. */
 const refreshMs = 500;
@@ -46,10 +46,14 @@ export const command = slipwayCommand({
     { line: 'slipway up operand --data ./cluster --port 0' },
     { line: 'slipway up --operator ./my-operator' },
   ],
-  run: async ({ terminal, choice, flags, verbose }) => up(terminal, await choice(), flags, verbose),
+  run: async ({ terminal, choice, packageFlag, flags, verbose }) =>
+    up(terminal, { ...(await choice()), packageFlag }, flags, verbose),
 });
 
-async function up(given: Terminal, choice: OperatorChoice, flags: ClusterFlags, verbose: boolean): Promise<void> {
+/** The operators that are to run, and how other commands are told of them. */
+type Crew = OperatorChoice & Pick<SlipwayContext, 'packageFlag'>;
+
+async function up(given: Terminal, choice: Crew, flags: ClusterFlags, verbose: boolean): Promise<void> {
   writeForOwnerOnly();
   const view = new LiveView(given);
   const say = (line: string) => {
@@ -135,7 +139,7 @@ async function webhooksHere(operators: readonly OperatorDescription[]): Promise<
 /** An operator that was not asked for by name and lacks a setting is left out, with a word; one that was named is an error. */
 async function ableToRun(
   terminal: Terminal,
-  { operators, named, settingsOf }: OperatorChoice,
+  { operators, named, settingsOf, packageFlag }: Crew,
   startExample: (operator: OperatorDescription) => Promise<RunningExample | undefined>,
 ): Promise<{ operators: OperatorDescription[]; controllers: Controller[]; examples: RunningExample[] }> {
   const able: OperatorDescription[] = [];
@@ -149,7 +153,7 @@ async function ableToRun(
       const example = await startExample(operator);
       if (example) examples.push(example);
       Object.assign(flags, example?.flags);
-      controllers.push(...controllersOf(operator, { ...settings, flags }));
+      controllers.push(...controllersOf(operator, { ...settings, flags }, packageFlag));
       able.push(operator);
     } catch (error) {
       if (named || !(error instanceof CommandError)) throw error;
