@@ -29,7 +29,8 @@ export interface PlanOptions {
   readonly client: Client;
   readonly objects: readonly KubeObject[];
   readonly fieldManager: string;
-  readonly membership: Membership;
+  /** Absent: the objects are in no set, and are planned exactly as they are written. */
+  readonly membership?: Membership;
   /** What the set has on the cluster now; whatever of it is not in `objects` would be pruned. */
   readonly inventory?: Inventory;
   /** Why an object that left the set would stay all the same, or `undefined` when it would go. */
@@ -45,9 +46,11 @@ export interface PlanOptions {
 
 /** What applying a set would do, from server-side dry runs. Writes nothing. */
 export async function planSet(options: PlanOptions): Promise<PlannedMember[]> {
-  const objects = orderInWaves(
-    options.objects.map((object) => withDriftMark(withMembership(object, options.membership))),
-  ).flatMap((wave) => wave.objects);
+  const { membership } = options;
+  const marked = membership
+    ? options.objects.map((object) => withDriftMark(withMembership(object, membership)))
+    : options.objects;
+  const objects = orderInWaves(marked).flatMap((wave) => wave.objects);
   const concurrency = options.concurrency ?? 8;
   const members = await inParallel(objects, concurrency, (object) => planMember(object, options));
   const gone = leftOver(
@@ -81,13 +84,13 @@ async function readEntry(ref: ObjectRef, options: PlanOptions): Promise<DeepRead
 
 async function planMember(object: KubeObject, options: PlanOptions): Promise<PlannedMember> {
   const ref = refOf(object);
-  const { client, signal } = options;
+  const { client, membership, signal } = options;
   try {
     const kind = await client.resolve(object.apiVersion, object.kind, { signal });
     const live = await client.get(kind, keyOfRef(ref), { signal });
     const refusal =
-      live && options.adoption
-        ? adoptionRefusal(live, { adoption: options.adoption, membership: options.membership })
+      live && options.adoption && membership
+        ? adoptionRefusal(live, { adoption: options.adoption, membership })
         : undefined;
     if (refusal) return { ref, action: 'refused', changes: [], message: refusal };
     if (live && modeOf(object) === 'EnsureExists')

@@ -23,7 +23,6 @@ import {
 } from '@slipway/kube';
 import {
   fileFlag,
-  membershipOf,
   planSet,
   planText,
   readManifestFiles,
@@ -140,7 +139,6 @@ async function planObjects(
       client: cluster.client,
       objects: others,
       fieldManager: 'slipway-plan',
-      membership: membershipOf('plan'),
       signal,
     };
     plan.push(...(await usableManifest('', () => planSet(question))));
