@@ -185,6 +185,6 @@ export const strangersOnly = {
 };
 
 /** The kubeconfig of somebody who may ask who he is, and nothing else. */
-export async function stranger({ cluster, file }: ServedCluster): Promise<string> {
-  return await file('stranger', kubeconfigFor(cluster.url, 'stranger'));
+export async function stranger(served: ServedCluster): Promise<string> {
+  return await served.file('stranger', kubeconfigFor(served.cluster.url, 'stranger'));
 }
