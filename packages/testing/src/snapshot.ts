@@ -53,7 +53,8 @@ export async function snapshotCluster(client: Client, options: SnapshotOptions =
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-function settledText(object: KubeObject): string {
+/** An object without what differs from run to run. */
+export function settledText(object: KubeObject): string {
   const text = JSON.stringify(object, (key, value: unknown) => {
     if (volatile.has(key)) return undefined;
     return typeof value === 'string' && time.test(value) ? '<time>' : value;
