@@ -18,7 +18,7 @@ import { readSecret } from '../state/records.ts';
 import { PlatformRoot } from '../values/platform-root.ts';
 import { referencePlatform } from '../values/reference-platform.ts';
 import { validateValues } from '../values/validate.ts';
-import { directoryArgument } from './directory-argument.ts';
+import { directoryArgument, repositoryFolder } from './directory-argument.ts';
 import { reportProblems } from './report-problems.ts';
 
 /** As `slipway helmfile diff`: differences are no failure, but not nothing either. */
@@ -42,11 +42,11 @@ export const diffCommand = defineCommand({
     const root = new PlatformRoot(
       flags.platform === undefined ? referencePlatform : resolve(terminal.cwd, flags.platform),
     );
+    const source = await repositoryFolder(terminal, args[0]!);
     await using cluster = await connect();
     const scratch = await mkdtemp(join(tmpdir(), 'slipway-diff-'));
     try {
       // Secrets are decrypted on the way: not in the folder of the user.
-      const source = resolve(terminal.cwd, args[0]!);
       await cp(source, scratch, { recursive: true, filter: (path) => !path.slice(source.length).includes('/.git/') });
       const platform = await platformFor(terminal, cluster.client, root, scratch);
       await prepare(platform);

@@ -6,7 +6,10 @@ import { expect, test } from 'vitest';
 import { writeFiles } from '../../test/git-kit.ts';
 import { validateCommand } from './validate.ts';
 
-async function validate(files: Record<string, string>): Promise<{ code: unknown; out: string; err: string }> {
+async function validate(
+  files: Record<string, string>,
+  dir = '.',
+): Promise<{ code: unknown; out: string; err: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-validate-'));
   const said = { out: '', err: '' };
   const terminal = {
@@ -16,7 +19,7 @@ async function validate(files: Record<string, string>): Promise<{ code: unknown;
   };
   try {
     await writeFiles(directory, files);
-    const code = await validateCommand.run!({ terminal, args: ['.'], flags: { platform: undefined } } as never);
+    const code = await validateCommand.run!({ terminal, args: [dir], flags: { platform: undefined } } as never);
     return { code, ...said };
   } finally {
     await rm(directory, { recursive: true });
@@ -68,6 +71,17 @@ test('a broken value fails with file, line and path', async () => {
   expect(err).toBe('env/apps/console.yaml:2: apps.console.replicas: must be integer\n');
 });
 
-test('a folder that is no values repository is said to be none', async () => {
-  await expect(validate({ 'README.md': '' })).rejects.toThrow('no values repository');
+test.each<[what: string, files: Record<string, string>, dir: string, message: string]>([
+  ['is not there', {}, 'nowhere', 'there is no folder nowhere'],
+  ['is something else', { 'README.md': '' }, '.', '. is no values repository: it has no folder env'],
+  ['is a platform', { 'values-schema.yaml': '{}\n' }, '.', '. is a platform, not a values repository'],
+  ['has no values yet', { 'env/README.md': '' }, '.', '. is no values repository: there are no files below env'],
+])('a folder that %s is said to be so', async (_what, files, dir, message) => {
+  await expect(validate(files, dir)).rejects.toMatchObject({ exitCode: 2, message });
+});
+
+test('values of an older version are checked as they are, with a note that the operator migrates them', async () => {
+  const versions = { 'env/settings/versions.yaml': 'spec: {specVersion: 1}\n' };
+  const { code, err } = await validate({ ...cluster, ...versions });
+  expect([code, err]).toEqual([0, 'note: the values are of version 1; the operator migrates them before it checks\n']);
 });

@@ -51,7 +51,7 @@ test('copyBasicFiles(): a repository begins with what Git ignores, what editors 
 const old = {
   'env/settings/versions.yaml': 'kind: AplVersion\nspec: {specVersion: 0}\n',
   'env/settings/cluster.yaml': 'kind: AplCluster\nspec: {name: dev, domain: dev.example.com}\n',
-  'env/apps/dashboard.yaml': 'kind: AplApp\nspec: {replicas: 2}\n',
+  'env/apps/dashboard.yaml': 'kind: AplApp\nspec: {replicas: "2"}\n',
   'env/apps/legacy.yaml': 'kind: AplApp\nspec: {enabled: true}\n',
   'env/apps/secrets.legacy.yaml': 'kind: AplApp\nspec: {password: old}\n',
   'env/teams/red/settings.yaml': 'kind: AplTeamSettingSet\nspec: {}\n',

@@ -1,6 +1,7 @@
 import { decryptSecrets, encryptSecrets } from '../secrets/crypt.ts';
 import { migrateValues, type ValuesChange } from '../values/migrate.ts';
 import { step } from '../operator-error.ts';
+import { customMigration } from './custom-migration.ts';
 import type { Platform } from './platform.ts';
 import { writeValues } from './write-values.ts';
 
@@ -15,6 +16,7 @@ export async function migrate(platform: Platform): Promise<void> {
       read: () => layers.values('files'),
       write: async (tree) => void (await writeValues(platform, tree)),
       readPlatform: (path) => root.text(path),
+      findFunction: (name) => customMigration(root, name),
     });
     if (versions.length === 0) return;
     log.info('values migrated', { versions });

@@ -39,7 +39,8 @@ export interface MigrationOptions {
   readonly write: (tree: Tree) => Promise<void>;
   /** Reads a file of the platform for `bulkAdditions`. */
   readonly readPlatform?: (path: string) => Promise<string>;
-  readonly functions?: Readonly<Record<string, CustomMigration>>;
+  /** Finds a function that `customFunctions` names. */
+  readonly findFunction?: (name: string) => Promise<CustomMigration | undefined>;
 }
 
 const operations = new Set([
@@ -63,6 +64,7 @@ export async function migrateValues(options: MigrationOptions): Promise<number[]
   const due = options.changes.filter((change) => change.version > version).sort((a, b) => a.version - b.version);
   if (due.length === 0) return [];
   for (const change of due) refuseUnknown(change);
+  const functions = await functionsOf(due, options);
 
   for (const { renamings = [], fileAdditions = [] } of due) {
     for (const [from, to] of renamings.flatMap((entry) => Object.entries(entry)))
@@ -71,7 +73,7 @@ export async function migrateValues(options: MigrationOptions): Promise<number[]
   }
   const tree = structuredClone(await options.read());
   const gone: string[] = [];
-  for (const change of due) gone.push(...(await applyChange(tree, change, options)));
+  for (const change of due) gone.push(...(await applyChange(tree, change, functions, options)));
   await options.write(tree);
   // Saving never deletes: without this the file would bring back what was deleted from the tree.
   for (const path of gone) await removeFile(options.directory, path);
@@ -89,8 +91,27 @@ function refuseUnknown(change: ValuesChange): void {
   }
 }
 
+/** The functions that changes name. One that is missing is found out before a file has moved. */
+async function functionsOf(
+  changes: readonly ValuesChange[],
+  { findFunction }: MigrationOptions,
+): Promise<ReadonlyMap<string, CustomMigration>> {
+  const functions = new Map<string, CustomMigration>();
+  for (const name of changes.flatMap(({ customFunctions = [] }) => customFunctions)) {
+    const found = await findFunction?.(name);
+    if (!found) throw new ValuesError('Migration', `Custom migration function ${name} not found`);
+    functions.set(name, found);
+  }
+  return functions;
+}
+
 /** Changes the tree; gives the files that have to go with it. */
-async function applyChange(tree: Tree, change: ValuesChange, options: MigrationOptions): Promise<string[]> {
+async function applyChange(
+  tree: Tree,
+  change: ValuesChange,
+  functions: ReadonlyMap<string, CustomMigration>,
+  options: MigrationOptions,
+): Promise<string[]> {
   const gone: string[] = [];
   for (const [path, value] of entriesOf(change.additions)) {
     for (const place of expandPath(path, tree)) setAt(tree, place, structuredClone(value));
@@ -107,11 +128,7 @@ async function applyChange(tree: Tree, change: ValuesChange, options: MigrationO
   for (const [path, value] of entriesOf(change.mutations)) {
     for (const place of expandPath(path, tree)) mutate(tree, place, value);
   }
-  for (const name of change.customFunctions ?? []) {
-    const custom = options.functions?.[name];
-    if (!custom) throw new ValuesError('Migration', `Custom migration function ${name} not found`);
-    await custom(tree);
-  }
+  for (const name of change.customFunctions ?? []) await functions.get(name)!(tree);
   for (const path of change.deletions ?? []) {
     for (const place of expandPath(path, tree).reverse()) unsetAt(tree, place);
     gone.push(...appFiles(path));

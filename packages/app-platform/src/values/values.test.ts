@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 import { writeFiles } from '../../test/git-kit.ts';
 import { loadValues } from './load.ts';
-import { migrateValues, type ValuesChange } from './migrate.ts';
+import { migrateValues, type CustomMigration, type ValuesChange } from './migrate.ts';
 import { saveValues } from './save.ts';
 import { secretPathsInFiles, secretPathsOf, secretRules } from './secret-paths.ts';
 import type { Path, Tree } from './tree.ts';
@@ -257,14 +257,14 @@ test('secret places come from x-secret, through definitions and for each team', 
   ]);
 });
 
-const migrate = async (changes: ValuesChange[], functions = {}) =>
+const migrate = async (changes: ValuesChange[], functions: Record<string, CustomMigration> = {}) =>
   await migrateValues({
     directory,
     changes,
     read: async () => (await loadValues(directory)).tree,
     write: async (tree) => void (await save(tree)),
     readPlatform: async () => '{"bulk": true}',
-    functions,
+    findFunction: async (name) => functions[name],
   });
 
 test('a migration does every operation, in the order of the versions and of the operations', async () => {
@@ -327,7 +327,12 @@ test('a repository without a version is as new as the platform: nothing is migra
 test('an unknown operation and an unknown function are errors, before anything was written', async () => {
   await writeFiles(directory, { 'env/settings/versions.yaml': 'spec: {specVersion: 1}\n' });
   await expect(migrate([{ version: 2, deleteions: [] } as ValuesChange])).rejects.toMatchObject({ code: 'Migration' });
-  await expect(migrate([{ version: 2, customFunctions: ['none'] }])).rejects.toMatchObject({ code: 'Migration' });
+  const early = { version: 2, fileAdditions: ['env/apps/early.yaml'] };
+  await expect(migrate([early, { version: 3, customFunctions: ['none'] }])).rejects.toMatchObject({
+    code: 'Migration',
+    message: 'Custom migration function none not found',
+  });
+  expect(await readdir(join(directory, 'env'))).toEqual(['settings']);
   await expect(migrate([{ version: 2, fileDeletions: ['../x'], fileAdditions: ['../x'] }])).rejects.toMatchObject({
     code: 'Migration',
   });
