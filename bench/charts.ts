@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,13 +9,13 @@ import { pack } from '../tools/pack/pack.ts';
 import { makeImageContent } from '../tools/bundle/image-size.ts';
 import { findOracle } from '../tools/oracles/index.ts';
 import { ensureReferenceBinaries } from '../tools/reference-cluster/index.ts';
-import { endedChildrenCpuMs, memoryOf } from './lib/process-stats.ts';
+import { measureTree } from './helmfile-tree.ts';
+import { type Cost, costOfProgram, costOfWork, costText, inTurn, lookEveryMs } from './lib/cost.ts';
 import { type Bar, figure, publish } from './lib/report.ts';
-import { median } from './lib/statistics.ts';
 
 /**
- * One chart, rendered by a helm process, by a `slipway` process and in process. A small chart is written here; large ones
- * come from the folder CHART_CORPUS names (the five that print most), and are left out without it.
+ * One chart, rendered by a helm process, by a `slipway` process and in process, and a helmfile of many releases. A small chart
+ * is written here; large ones come from the folder CHART_CORPUS names (the five that print most), and are left out without it.
  */
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '15' }, record: { type: 'boolean' } },
@@ -33,70 +32,31 @@ const folder = await mkdtemp(join(tmpdir(), 'slipway-bench-'));
 const content = join(folder, 'dist');
 await makeImageContent(content);
 
-interface Cost {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  /** Most that was resident, of everything measured so far in the process in which it ran. */
-  readonly peakMb: number;
-}
-
-/** A program that ends: its time, what the kernel counts of its work, and its largest size. */
-async function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Cost> {
-  const before = endedChildrenCpuMs();
-  const started = performance.now();
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let errors = '';
-  child.stdout.resume();
-  child.stderr.on('data', (chunk: Buffer) => (errors += String(chunk)));
-  let peakMb = 0;
-  const look = () => (peakMb = Math.max(peakMb, peakOf(child.pid!)));
-  const looking = setInterval(look, lookEveryMs);
-  const [code] = (await once(child, 'close')) as [number];
-  clearInterval(looking);
-  const wallMs = performance.now() - started;
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${errors.slice(-500)}`);
-  return { wallMs, cpuMs: endedChildrenCpuMs() - before, peakMb };
-}
-
-const lookEveryMs = 5;
-
-/** It may have ended since. */
-function peakOf(pid: number): number {
-  try {
-    return memoryOf(pid).peakMb;
-  } catch {
-    return 0;
-  }
-}
-
 /** Helm 3 believes in an old Kubernetes without a cluster, and large charts want a newer one. */
 const kubeVersion = '1.34.0';
 const flags = ['--include-crds', '--kube-version', kubeVersion];
 const sources = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
 
 async function byHelm(program: string, chart: string): Promise<Cost> {
-  return await run(program, ['template', 'shop', chart, ...flags]);
+  return await costOfProgram(program, ['template', 'shop', chart, ...flags]);
 }
 
 /** A fresh process of ours. Compiled code lies beside it, as in the image, or in the user's folder, from the second start on. */
 async function byProcess(file: string, chart: string): Promise<Cost> {
-  return await run(process.execPath, [file, 'chart', 'template', 'shop', chart, ...flags], compiled);
+  return await costOfProgram(process.execPath, [file, 'chart', 'template', 'shop', chart, ...flags], compiled);
 }
 
-const compiled = { NODE_COMPILE_CACHE: join(content, 'compiled') };
+const compiled = { env: { NODE_COMPILE_CACHE: join(content, 'compiled') } };
 
 /** From the files on disk to the text, as an operator would do it again and again. */
 async function inProcess(chart: string): Promise<Cost> {
-  const cpu = process.cpuUsage();
-  const started = performance.now();
-  const rendered = await renderChart(await loadChart(chart), {
-    release: { name: 'shop' },
-    capabilities: { kubeVersion },
+  return await costOfWork(async () => {
+    const rendered = await renderChart(await loadChart(chart), {
+      release: { name: 'shop' },
+      capabilities: { kubeVersion },
+    });
+    templateOutput(rendered, { includeCrds: true });
   });
-  templateOutput(rendered, { includeCrds: true });
-  const wallMs = performance.now() - started;
-  const { user, system } = process.cpuUsage(cpu);
-  return { wallMs, cpuMs: (user + system) / 1000, peakMb: memoryOf(process.pid).peakMb };
 }
 
 /** The packages as npm would install them: ours packed, those of others as they are installed here. Answers the command's file. */
@@ -153,25 +113,6 @@ async function largeCharts(): Promise<string[]> {
     .map(({ path }) => path);
 }
 
-/** Runs in turn, so that all meet the same load. The first turn is not counted: it fills caches. */
-async function inTurn(runs: readonly (() => Promise<Cost>)[], times = rounds): Promise<Cost[]> {
-  const costs = runs.map((): Cost[] => []);
-  for (let round = 0; round <= times; round += 1) {
-    for (const [index, each] of runs.entries()) {
-      const cost = await each();
-      if (round > 0) costs[index]!.push(cost);
-    }
-  }
-  return costs.map((all) => ({
-    wallMs: median(all.map(({ wallMs }) => wallMs)),
-    // The kernel counts in steps of ten milliseconds: a mean says more of short runs than a median.
-    cpuMs: all.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / all.length,
-    peakMb: Math.max(...all.map(({ peakMb }) => peakMb)),
-  }));
-}
-
-const shown = ({ wallMs, cpuMs, peakMb }: Cost) => `${figure(wallMs)} / ${figure(cpuMs)} / ${figure(peakMb)}`;
-
 try {
   const rows: string[][] = [];
   const bars: Bar[] = [];
@@ -179,23 +120,29 @@ try {
   const npm = await installPacked();
   const empty = join(folder, 'empty.mjs');
   await writeFile(empty, '');
-  const [nothing, help] = (await inTurn([
-    () => run(process.execPath, [empty]),
-    () => run(process.execPath, [bundled, 'chart', 'template', '--help'], compiled),
-  ])) as [Cost, Cost];
+  const [nothing, help] = (await inTurn(
+    [
+      () => costOfProgram(process.execPath, [empty]),
+      () => costOfProgram(process.execPath, [bundled, 'chart', 'template', '--help'], compiled),
+    ],
+    rounds,
+  )) as [Cost, Cost];
   const charts = [await smallChart(), ...(await largeCharts())];
   for (const [index, chart] of charts.entries()) {
     const first = await inProcess(chart);
     const [warm] = (await inTurn([() => inProcess(chart)], rounds * 4)) as [Cost];
-    const [theirs, older, ours, packed, fromSources] = (await inTurn([
-      () => byHelm(helm!, chart),
-      () => byHelm(helm3.path, chart),
-      () => byProcess(bundled, chart),
-      () => byProcess(npm, chart),
-      () => byProcess(sources, chart),
-    ])) as [Cost, Cost, Cost, Cost, Cost];
+    const [theirs, older, ours, packed, fromSources] = (await inTurn(
+      [
+        () => byHelm(helm!, chart),
+        () => byHelm(helm3.path, chart),
+        () => byProcess(bundled, chart),
+        () => byProcess(npm, chart),
+        () => byProcess(sources, chart),
+      ],
+      rounds,
+    )) as [Cost, Cost, Cost, Cost, Cost];
     const factor = theirs.wallMs / warm.wallMs;
-    rows.push([basename(chart), ...[theirs, older, ours, packed, fromSources, first, warm].map(shown)]);
+    rows.push([basename(chart), ...[theirs, older, ours, packed, fromSources, first, warm].map(costText)]);
     if (index === 0) {
       const text = `small chart warm: ${smallBar}× helm`;
       bars.push({ text, value: `${figure(factor)}×`, holds: factor >= smallBar });
@@ -222,13 +169,16 @@ try {
         ...(name === 'bundle' ? { why: `${parts.join(', ')}; helm ${figure(theirs.wallMs)}` } : {}),
       });
   }
+  const tree = await measureTree({ helm, bundle: bundled, compiled, rounds: Math.ceil(rounds / 3) });
+  bars.push(...tree.bars);
   await publish({
     script: 'bench:charts',
     title: 'Charts',
-    method: `Median of ${rounds} rounds in turn. Each cell: wall time in ms / CPU time in ms, all threads / most memory in MB. The first five are fresh processes with compiled code kept from an earlier start; memory is looked at every ${lookEveryMs} ms. "in process" reads the chart from disk, renders it and makes the text; its memory is that of the whole benchmark so far.`,
+    method: `Median of ${rounds} rounds in turn. Each cell: wall time in ms / CPU time in ms, all threads / most memory in MB. The first five are fresh processes with compiled code kept from an earlier start; memory is looked at every ${lookEveryMs} ms. "in process" reads the chart from disk, renders it and makes the text; its memory is that of the whole benchmark so far. The tree: ${tree.method}`,
     versions: {
       helm: spawnSync(helm, ['version', '--template', '{{.Version}}']).stdout.toString(),
       'helm 3': helm3.version,
+      helmfile: tree.version,
     },
     tables: [
       {
@@ -245,12 +195,13 @@ try {
         ],
         rows,
       },
+      tree.table,
       {
         title: 'The least a command takes',
         columns: ['process', 'wall / CPU / memory'],
         rows: [
-          ['node, an empty module', shown(nothing)],
-          ['slipway chart template --help, bundle', shown(help)],
+          ['node, an empty module', costText(nothing)],
+          ['slipway chart template --help, bundle', costText(help)],
         ],
       },
     ],

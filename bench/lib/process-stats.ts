@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** CPU time a process has used so far, all threads, user and system, in milliseconds. From the kernel, so that every peer is measured alike. */
 export function cpuMs(pid: number): number {
@@ -33,4 +33,18 @@ export function memoryOf(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024) / 1e6;
   return { residentMb: field('VmRSS'), peakMb: field('VmHWM') };
+}
+
+/** A process and all that descend from it. */
+export function processTree(pid: number): number[] {
+  let children: number[] = [];
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    children = threads.flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    // It has ended since.
+  }
+  return [pid, ...children.flatMap(processTree)];
 }
