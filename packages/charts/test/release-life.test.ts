@@ -124,6 +124,43 @@ describe('the life of a release', () => {
     expect(await statuses(cluster)).toEqual([]);
   });
 
+  test('hooks run by weight and then by name, whatever their kinds; one that fails takes those before it along', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const hook = (kind: string, name: string, weight: number, policy: string) =>
+      `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n  annotations:\n    helm.sh/hook: pre-install\n    helm.sh/hook-weight: "${weight}"\n    helm.sh/hook-delete-policy: ${policy}\n`;
+    const hooks = [
+      hook('ConfigMap', 'last', 1, 'hook-failed'),
+      hook('ConfigMap', 'b', 0, 'hook-failed'),
+      hook('Secret', 'a', 0, 'hook-succeeded'),
+      hook('ConfigMap', 'first', -1, 'hook-failed'),
+    ];
+    const install = async (name: string, documents: readonly string[]): Promise<string[]> => {
+      const ran: string[] = [];
+      const chart = await loadFiles(
+        Object.entries({ 'Chart.yaml': files['Chart.yaml'], 'templates/hooks.yaml': documents.join('---\n') }).map(
+          ([path, text]) => ({ name: path, data: Buffer.from(text) }),
+        ),
+      );
+      const progress: Exclude<typeof context.progress, undefined> = (event) => {
+        if (event.type === 'hook') ran.push(event.object);
+      };
+      const work = installRelease({ ...context, progress }, chart, { name, namespace: 'default' });
+      await done(cluster, work).catch((error: unknown) => ran.push(String((error as { code?: string }).code)));
+      return ran;
+    };
+    const order = ['ConfigMap default/first', 'Secret default/a', 'ConfigMap default/b'];
+    expect(await install('well', hooks)).toEqual([...order, 'ConfigMap default/last']);
+    for (const kind of [ConfigMap, Secret])
+      for (const name of ['first', 'b', 'last'])
+        await cluster.client.delete(kind, { namespace: 'default', name }).catch(() => {});
+    expect(await install('ill', [...hooks, hook('ConfigMap', '"Not A Name"', 1, 'hook-failed')])).toEqual([
+      ...order,
+      'HookFailed',
+    ]);
+    expect(await cluster.client.get(Secret, { namespace: 'default', name: 'a' })).toBeUndefined();
+  });
+
   test('an object that asks to stay outlives its release', async () => {
     const { cluster, context } = await started();
     await using _cluster = cluster;

@@ -7,7 +7,7 @@ import type { Release, ReleaseHook } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 
 /**
- * Runs the hooks of an event, by weight, kind and name, each to its end before the next. What becomes of them afterwards is their policy's to say. Answers the
+ * Runs the hooks of an event, by weight and name, each to its end before the next. What becomes of them afterwards is their policy's to say. Answers the
  * hooks with how they went.
  */
 export async function runHooks(
@@ -18,9 +18,10 @@ export async function runHooks(
   const due = release.hooks.filter((hook) => hook.events.includes(event));
   if (due.length === 0) return release.hooks;
   operation.say({ type: 'phase', text: `${event} hooks` });
-  const ordered = due.toSorted((a, b) => a.weight - b.weight || compare(a.kind, b.kind) || compare(a.name, b.name));
+  // The record has them in the order of kinds, which is left to decide between hooks of one name.
+  const ordered = due.toSorted((a, b) => a.weight - b.weight || compare(a.name, b.name));
   const ran = new Map<ReleaseHook, ReleaseHook>();
-  for (const hook of ordered) {
+  for (const [index, hook] of ordered.entries()) {
     const startedAt = operation.now();
     const finish = (phase: 'Succeeded' | 'Failed'): void => {
       ran.set(hook, { ...hook, lastRun: { startedAt, completedAt: operation.now(), phase } });
@@ -31,13 +32,14 @@ export async function runHooks(
     } catch (error) {
       finish('Failed');
       await cleanUp(operation, release, [hook], 'hook-failed');
+      await cleanUp(operation, release, ordered.slice(0, index), 'hook-succeeded');
       throw new HookFailure(
         error,
         release.hooks.map((each) => ran.get(each) ?? each),
       );
     }
   }
-  await cleanUp(operation, release, ordered, 'hook-succeeded');
+  await cleanUp(operation, release, ordered.toReversed(), 'hook-succeeded');
   return release.hooks.map((hook) => ran.get(hook) ?? hook);
 }
 
