@@ -72,6 +72,27 @@ test('install, list, upgrade, history, rollback and uninstall print what Helm pr
   expect(await call('list', [], { output: 'name' })).toBe('');
 });
 
+test('-o json and -o yaml print the release without its values and objects, and --atomic undoes what fails', async () => {
+  const printed = await call('install', ['shop', 'shop'], { output: 'json', set: ['greeting=hunter2'] });
+  expect(JSON.parse(printed)).toMatchObject({
+    name: 'shop',
+    namespace: 'default',
+    version: 1,
+    info: { status: 'deployed', description: 'Install complete' },
+    chart: { metadata: { name: 'shop', version: '1.0.0' } },
+  });
+  expect(printed.replace(/"notes":"[^"]*"/, '')).not.toContain('hunter2');
+  await writeFile(
+    join(folder, 'shop/templates/bad.yaml'),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: No Name}\n',
+  );
+  await expect(call('upgrade', ['shop', 'shop'], { atomic: true })).rejects.toThrow(
+    'has been rolled back to revision 1',
+  );
+  await rm(join(folder, 'shop/templates/bad.yaml'));
+  expect(await call('upgrade', ['shop', 'shop'], { output: 'yaml' })).toContain('\nversion: 4\n');
+});
+
 test('an integer given with --set stays one in the templates of an installed chart', async () => {
   await call('install', ['shop', 'shop'], { set: ['greeting=1000000'] });
   const installed = await cluster.client.get(ConfigMap, { namespace: 'default', name: 'shop-config' });

@@ -29,8 +29,6 @@ export interface SlipwayCommand<F extends CommandFlags = CommandFlags> extends O
   readonly operatorFlags?: 'settings' | 'variants';
   /** It takes `--operator`, for operators of other packages. Default: as `takesOperators`. */
   readonly takesOutsideOperators?: boolean;
-  /** Flags that other programs have for what this command does by another one, and what to say to whoever tries them. */
-  readonly knownElsewhere?: Readonly<Record<`--${string}`, string>>;
   run?(context: SlipwayContext<F>): Promise<number | void> | number | void;
 }
 

@@ -389,6 +389,14 @@ describe('help', () => {
 describe('errors have one style', () => {
   test.each<[string[], string]>([
     [['frobnicate'], "slipway: unknown command 'frobnicate'\n  slipway --help lists the commands\n"],
+    [
+      ['chart', 'template', 'x', './web', '--post-renderer=./change'],
+      "slipway: unknown option '--post-renderer=./change'\n  no program is run on manifests: print them with slipway chart template and change what it prints; slipway chart template --help lists its flags\n",
+    ],
+    [
+      ['sops', '-d', 'a.yaml'],
+      "slipway: unknown option '-d'\n  use slipway sops decrypt FILE; slipway sops --help lists its commands\n",
+    ],
     [['up', '--frob'], "slipway: unknown option '--frob'\n  slipway up --help lists its flags\n"],
     [
       ['chart', 'install', '--frob'],

@@ -4,6 +4,7 @@ import { diffUpgrade } from '../release/difference.ts';
 import { changedExitCode, changeText, exitCodeFlag } from './change-text.ts';
 import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
 import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
+import { helmsOwnApplying } from './helm-flags.ts';
 import { explained, namespaceFlag, releaseContext } from './release-flags.ts';
 import { valueFlags } from './value-flags.ts';
 
@@ -25,6 +26,7 @@ export const diffCommand = defineCommand({
     'no-hooks': { type: 'boolean', summary: 'leave out hooks' },
     'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   },
+  knownElsewhere: helmsOwnApplying,
   examples: [
     { line: 'slipway chart diff shop ./charts/web --reuse-values --set replicas=3' },
     { line: 'slipway chart diff shop oci://registry.example.com/charts/web --detailed-exitcode' },

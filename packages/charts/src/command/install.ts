@@ -2,6 +2,7 @@ import { defineCommand } from '@slipway/kube/command';
 
 import { installRelease } from '../release/install.ts';
 import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
+import { helmsOwnApplying } from './helm-flags.ts';
 import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
 import { valueFlags } from './value-flags.ts';
@@ -16,6 +17,7 @@ export const installCommand = defineCommand({
     ...applyFlags,
     replace: { type: 'boolean', summary: 'use the name of a release that failed or was uninstalled' },
   },
+  knownElsewhere: helmsOwnApplying,
   examples: [{ line: 'slipway chart install shop ./charts/web -f prod.yaml --wait' }],
   async run({ terminal, args, flags, connect }) {
     const [name, path] = args as [string, string];
@@ -30,7 +32,7 @@ export const installCommand = defineCommand({
         replace: flags.replace,
       });
     });
-    terminal.out(releaseText(release, ''));
+    terminal.out(releaseText(release, '', flags.output));
   },
 });
 
@@ -39,6 +41,7 @@ interface GivenFlags {
   readonly 'no-hooks': boolean;
   readonly wait: boolean;
   readonly 'rollback-on-failure': boolean;
+  readonly atomic: boolean;
   readonly 'force-conflicts': boolean;
   readonly 'take-ownership': boolean;
   readonly 'create-namespace': boolean;
@@ -54,7 +57,7 @@ export function applyOptions(flags: GivenFlags) {
     timeoutMs: flags.timeout,
     skipHooks: flags['no-hooks'],
     wait: flags.wait,
-    rollbackOnFailure: flags['rollback-on-failure'],
+    rollbackOnFailure: flags['rollback-on-failure'] || flags.atomic,
     forceConflicts: flags['force-conflicts'],
     takeOwnership: flags['take-ownership'],
     createNamespace: flags['create-namespace'],

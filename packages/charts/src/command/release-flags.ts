@@ -27,7 +27,8 @@ export const workFlags = {
 export const applyFlags = {
   ...workFlags,
   wait: { type: 'boolean', summary: 'wait until everything is ready' },
-  'rollback-on-failure': { type: 'boolean', summary: 'undo everything when it fails; waits too (Helm 3: --atomic)' },
+  'rollback-on-failure': { type: 'boolean', summary: 'undo everything when it fails; waits too' },
+  atomic: { type: 'boolean', summary: "the same, by Helm 3's name" },
   'force-conflicts': { type: 'boolean', summary: 'take fields over from others who wrote them' },
   'take-ownership': { type: 'boolean', summary: 'take over objects that belong to no release or to another' },
   'create-namespace': { type: 'boolean', summary: 'make the namespace when it is missing' },
@@ -35,6 +36,15 @@ export const applyFlags = {
   'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   description: { type: 'string', value: 'text', summary: 'a text for the history', perCall: true },
   labels: { type: 'string', repeated: true, value: 'key=value', summary: 'labels of the record', perCall: true },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'format',
+    summary: 'how to print the release',
+    choices: ['table', 'json', 'yaml'],
+    default: 'table',
+    perCall: true,
+  },
 } as const;
 
 /** A context whose progress a person can follow on standard error. */

@@ -2,8 +2,12 @@ import { type OutputFormat, yamlText } from '@slipway/kube';
 
 import type { Release } from '../release/release.ts';
 
-/** What Helm prints after it worked on a release. */
-export function releaseText(release: Release, headline: string): string {
+/** What Helm prints after it worked on a release, in the format that was asked for. */
+export function releaseText(release: Release, headline: string, format: 'table' | 'json' | 'yaml'): string {
+  if (format !== 'table') {
+    const record = releaseRecord(release);
+    return format === 'json' ? `${JSON.stringify(record)}\n` : yamlText(record);
+  }
   const lines = [
     ...(headline ? [headline] : []),
     `NAME: ${release.name}`,
@@ -16,6 +20,23 @@ export function releaseText(release: Release, headline: string): string {
   const notes = release.notes.trim();
   if (notes) lines.push('NOTES:', notes);
   return `${lines.join('\n')}\n`;
+}
+
+/** What Helm's own `-o json` has of a release, but for what may hold secrets: its values and its objects. */
+function releaseRecord(release: Release): object {
+  return {
+    name: release.name,
+    info: {
+      first_deployed: release.firstDeployed,
+      last_deployed: release.lastDeployed,
+      description: release.description,
+      status: release.status,
+      ...(release.notes ? { notes: release.notes } : {}),
+    },
+    chart: { metadata: release.chart.metadata },
+    version: release.revision,
+    namespace: release.namespace,
+  };
 }
 
 /** `shop-1.0.0`, as Helm names the chart of a release. */

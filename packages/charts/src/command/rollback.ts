@@ -1,6 +1,7 @@
 import { CommandError, defineCommand, exitCodes } from '@slipway/kube/command';
 
 import { rollbackRelease } from '../release/rollback.ts';
+import { helmsOwnApplying } from './helm-flags.ts';
 import { explained, releaseContext, workFlags } from './release-flags.ts';
 
 /** `slipway chart rollback`. */
@@ -16,6 +17,7 @@ export const rollbackCommand = defineCommand({
     'force-conflicts': { type: 'boolean', summary: 'take fields over from others who wrote them' },
     'history-max': { type: 'integer', least: 0, summary: 'revisions to keep, 0 for all', default: 10 },
   },
+  knownElsewhere: helmsOwnApplying,
   examples: [{ line: 'slipway chart rollback shop 2' }],
   async run({ terminal, args, flags, connect }) {
     const [name, text] = args as [string, string | undefined];

@@ -5,6 +5,7 @@ import { renderChart } from '../render/render.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { helmsOwnTemplating } from './helm-flags.ts';
 import { explained } from './release-flags.ts';
 import { valueFlags } from './value-flags.ts';
 
@@ -36,7 +37,7 @@ export const templateCommand = defineCommand({
     },
     'include-crds': { type: 'boolean', summary: 'print the files under crds/, too' },
     'skip-tests': { type: 'boolean', summary: 'leave out hooks that are tests' },
-    'skip-hooks': { type: 'boolean', summary: 'leave out hooks' },
+    'no-hooks': { type: 'boolean', summary: 'leave out hooks' },
     'is-upgrade': { type: 'boolean', summary: 'templates see an upgrade instead of an installation' },
     'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
     'api-versions': {
@@ -49,6 +50,7 @@ export const templateCommand = defineCommand({
     'name-template': { type: 'string', value: 'template', summary: 'a template that makes the name of the release' },
     'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   },
+  knownElsewhere: helmsOwnTemplating,
   examples: [
     { line: 'slipway chart template shop ./charts/web -f prod.yaml --set replicas=3' },
     { line: 'slipway chart template ./charts/web --show-only templates/service.yaml', comment: 'one template only' },
@@ -76,7 +78,7 @@ export const templateCommand = defineCommand({
       terminal.out(
         templateOutput(rendered, {
           includeCrds: flags['include-crds'],
-          hooks: !flags['skip-hooks'],
+          hooks: !flags['no-hooks'],
           skipTests: flags['skip-tests'],
           showOnly: flags['show-only'],
         }),

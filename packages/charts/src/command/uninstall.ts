@@ -1,6 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 
 import { uninstallRelease } from '../release/uninstall.ts';
+import { helmsOwnApplying } from './helm-flags.ts';
 import { explained, releaseContext, workFlags } from './release-flags.ts';
 
 /** `slipway chart uninstall`. */
@@ -14,6 +15,7 @@ export const uninstallCommand = defineCommand({
     'ignore-not-found': { type: 'boolean', summary: 'a release that is not there is no error' },
     description: { type: 'string', value: 'text', summary: 'a text for the history', perCall: true },
   },
+  knownElsewhere: helmsOwnApplying,
   examples: [{ line: 'slipway chart uninstall shop --wait' }],
   async run({ terminal, args, flags, connect }) {
     await explained(async () => {

@@ -4,6 +4,7 @@ import { upgradeRelease } from '../release/upgrade.ts';
 import { applyOptions } from './install.ts';
 import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
 import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
+import { helmsOwnApplying } from './helm-flags.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { releaseText } from './release-text.ts';
 import { valueFlags } from './value-flags.ts';
@@ -21,6 +22,7 @@ export const upgradeCommand = defineCommand({
     'history-max': { type: 'integer', least: 0, summary: 'revisions to keep, 0 for all', default: 10 },
     'cleanup-on-fail': { type: 'boolean', summary: 'remove objects this upgrade made when it fails' },
   },
+  knownElsewhere: helmsOwnApplying,
   examples: [
     { line: 'slipway chart upgrade shop ./charts/web --reuse-values --set replicas=3' },
     { line: 'slipway chart upgrade --install shop ./charts/web --rollback-on-failure' },
@@ -42,6 +44,6 @@ export const upgradeCommand = defineCommand({
       });
     });
     const headline = release.revision === 1 ? '' : `Release "${name}" has been upgraded.`;
-    terminal.out(releaseText(release, headline));
+    terminal.out(releaseText(release, headline, flags.output));
   },
 });

@@ -33,6 +33,13 @@ export const encryptCommand = defineCommand({
       perCall: true,
     },
   },
+  knownElsewhere: {
+    '--kms': 'only age keys can be used, with --age',
+    '--gcp-kms': 'only age keys can be used, with --age',
+    '--azure-kv': 'only age keys can be used, with --age',
+    '--hc-vault-transit': 'only age keys can be used, with --age',
+    '--pgp': 'only age keys can be used, with --age',
+  },
   examples: [
     { line: 'slipway sops encrypt -i env/secrets.yaml', comment: 'by the rules of .sops.yaml' },
     { line: 'slipway sops encrypt --age age1… secret.json > secret.enc.json' },

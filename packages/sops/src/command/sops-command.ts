@@ -15,5 +15,13 @@ export const command = defineCommand({
     rotate: { summary: 'encrypt a file anew under a new data key', command: rotateCommand },
     keygen: { summary: 'make an age key', command: keygenCommand },
   },
+  knownElsewhere: {
+    '-d': 'use slipway sops decrypt FILE',
+    '--decrypt': 'use slipway sops decrypt FILE',
+    '-e': 'use slipway sops encrypt FILE',
+    '--encrypt': 'use slipway sops encrypt FILE',
+    '-r': 'use slipway sops rotate FILE',
+    '--rotate': 'use slipway sops rotate FILE',
+  },
   examples: [{ line: 'slipway sops edit env/secrets.yaml' }],
 });
