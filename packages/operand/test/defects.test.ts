@@ -16,6 +16,7 @@ import { names } from '../src/names.ts';
 import {
   changeTo,
   configMap,
+  definitionOf,
   deployment,
   impossible,
   installMessage,
@@ -317,31 +318,8 @@ describe('defects of the original', () => {
       if (phase !== 'before' || !request.path.includes('/operands/shop/status')) return;
       for (const reason of String(request.body).matchAll(/"reason":"(\w+)"/g)) reasons.add(reason[1]!);
     });
-    const crd = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', kind: 'Widget' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: {
-              openAPIV3Schema: {
-                type: 'object',
-                properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
-              },
-            },
-          },
-        ],
-      },
-    };
     const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: key('w'), spec: { size: 3 } };
-    await cluster.client.create(operand('shop', [widget, crd as unknown as KubeObject]));
+    await cluster.client.create(operand('shop', [widget, definitionOf('example.com', 'Widget')]));
     await readyOperand(cluster, 'shop');
     expect([...reasons]).not.toContain('Failed');
     expect(

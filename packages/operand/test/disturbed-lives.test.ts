@@ -16,8 +16,8 @@ import { toLiveRef } from '../src/live-refs.ts';
 import {
   changeTo,
   configMap,
+  definitionOf,
   diesAfter,
-  gadgetDefinition,
   operand,
   operandCluster,
   operandWithReason,
@@ -148,7 +148,7 @@ describe('an Operand that is deleted', () => {
     await using cluster = await operandCluster({ unshared: true });
     const { client } = cluster;
     const group = 'gone.example.com';
-    await client.create(gadgetDefinition(group));
+    await client.create(definitionOf(group, 'Gadget'));
     await cluster.eventually('the kind is served', () =>
       client.resolve(`${group}/v1`, 'Gadget').catch(() => undefined),
     );
@@ -216,7 +216,7 @@ describe('members without an owner', () => {
     const { client } = cluster;
     const group = 'back.example.com';
     const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: at('g'), spec: { size: 1 } };
-    const definition = gadgetDefinition(group);
+    const definition = definitionOf(group, 'Gadget');
     const manager = await runOperator(cluster);
     await client.create(operand('shop', [definition, gadget]));
     await readyOperand(cluster, 'shop');

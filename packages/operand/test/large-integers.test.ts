@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Operand } from '../src/api.ts';
 import {
   changeTo,
-  gadgetDefinition,
+  definitionOf,
   operand,
   operandCluster,
   operandWithReason,
@@ -30,7 +30,7 @@ async function specText(cluster: TestCluster, name: string): Promise<string | un
 }
 
 test('9007199254740993 goes unchanged through an Operand: from its spec and its sources, over changes, drift and a roll-back', async () => {
-  await using cluster = await operandCluster({ objects: [gadgetDefinition(group)] });
+  await using cluster = await operandCluster({ objects: [definitionOf(group, 'Gadget')] });
   const { client } = cluster;
   await runOperator(cluster);
   await client.create({

@@ -1,6 +1,7 @@
 import { CustomResourceDefinition, isConditionTrue, type Client, type Kind, type KubeObject } from '@slipway/kube';
 
 import type { MakeHealthy } from './member-health.ts';
+import { definitionOf } from './story.ts';
 import type { Layout, LayoutMember } from './layouts.ts';
 
 const builtIn: Readonly<Record<string, { apiVersion: string; plural: string }>> = {
@@ -33,7 +34,7 @@ export class LayoutWorld {
     const custom = [...kinds].filter((kind) => !builtIn[kind]);
     this.objects = [
       ...layout.members.map((member) => this.#object(member)),
-      ...custom.map((kind) => definition(this.#group, kind)),
+      ...custom.map((kind) => definitionOf(this.#group, kind)),
     ];
   }
 
@@ -63,7 +64,7 @@ export class LayoutWorld {
 
   async #make(made: string): Promise<void> {
     if (kindName(made) === 'CustomResourceDefinition')
-      await this.#client.create(definition(this.#group, made.split('/')[1]!));
+      await this.#client.create(definitionOf(this.#group, made.split('/')[1]!));
     else await this.#client.create(this.#object({ is: made }));
   }
 
@@ -121,27 +122,4 @@ function contentOf(kind: string, name: string, member: LayoutMember): Record<str
     default:
       return {};
   }
-}
-
-function definition(group: string, kind: string): KubeObject {
-  const plural = pluralOf(kind);
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  };
 }

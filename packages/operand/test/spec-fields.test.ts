@@ -9,6 +9,7 @@ import { names } from '../src/names.ts';
 import {
   changeTo,
   configMap,
+  definitionOf,
   deployment,
   installMessage,
   noise,
@@ -555,25 +556,7 @@ describe('spec.onFailure: Rollback with a Secret as source', () => {
 
 describe('spec.healthRules', () => {
   const group = 'health.example.com';
-  const definition: KubeObject = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `engines.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural: 'engines', kind: 'Engine' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  };
+  const definition = definitionOf(group, 'Engine');
   const engine: KubeObject = { apiVersion: `${group}/v1`, kind: 'Engine', metadata: key('e') };
 
   test('decide when a member of any kind is healthy or has failed', async () => {

@@ -73,21 +73,24 @@ export function deployment(name: string, image = 'web:1'): KubeObject {
   };
 }
 
-/** A definition of `Gadget`s in a group of its own. */
-export function gadgetDefinition(group: string): KubeObject {
+/** The definition of a namespaced kind whose objects may hold anything, with a status of its own. */
+export function definitionOf(group: string, kind: string): KubeObject {
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `gadgets.${group}` },
+    metadata: { name: `${plural}.${group}` },
     spec: {
       group,
       scope: 'Namespaced',
-      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      names: { plural, singular, kind, listKind: `${kind}List` },
       versions: [
         {
           name: 'v1',
           served: true,
           storage: true,
+          subresources: { status: {} },
           schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
         },
       ],

@@ -14,8 +14,8 @@ import { deny } from './admission-policy.ts';
 import { makeHealthyOn } from './member-health.ts';
 import {
   configMap,
+  definitionOf,
   deployment,
-  gadgetDefinition,
   operand,
   operandCluster,
   operandWithReason,
@@ -81,7 +81,7 @@ test('a member whose kind is defined by the same manifest is watched from the fi
   const group = 'together.example.com';
   const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: key('g'), spec: { size: 1 } };
   await runOperator(cluster);
-  await client.create(operand('shop', [gadgetDefinition(group), gadget]));
+  await client.create(operand('shop', [definitionOf(group, 'Gadget'), gadget]));
   await readyOperand(cluster, 'shop');
   const kind = await client.resolve(`${group}/v1`, 'Gadget');
   await client.delete(kind, key('g'));
@@ -98,7 +98,7 @@ describe('an Operand that has failed goes on within seconds', () => {
     await client.create(operand('shop', [configMap('a'), gadget]));
     const failed = await operandWithReason(cluster, 'shop', 'Failed');
     expect(findCondition(failed, 'Ready')?.message).toContain('install it first');
-    await client.create(gadgetDefinition(group));
+    await client.create(definitionOf(group, 'Gadget'));
     await readySoon(cluster, 'shop');
   });
 
@@ -126,7 +126,7 @@ test('members of a kind that was away and came back are made again, and watched 
   const { client } = cluster;
   const group = 'away.example.com';
   const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: key('g'), spec: { size: 1 } };
-  await client.create(gadgetDefinition(group));
+  await client.create(definitionOf(group, 'Gadget'));
   await cluster.eventually('the kind is served', () => client.resolve(`${group}/v1`, 'Gadget').catch(() => undefined));
   await runOperator(cluster);
   await client.create(operand('shop', [gadget]));
@@ -141,7 +141,7 @@ test('members of a kind that was away and came back are made again, and watched 
     'the Operand says so',
     async () => (await operandWithReason(cluster, 'shop', 'Failed')) !== undefined,
   );
-  await client.create(gadgetDefinition(group));
+  await client.create(definitionOf(group, 'Gadget'));
   const kind = { ...(await client.resolve('v1', 'ConfigMap')), group, version: 'v1', kind: 'Gadget' };
   const gadgets = { ...kind, plural: 'gadgets', apiVersion: `${group}/v1` };
   const read = () => client.get(gadgets, key('g')).catch(() => undefined);
