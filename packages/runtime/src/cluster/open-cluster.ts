@@ -49,8 +49,8 @@ export function openCluster(name: string, target: ClusterTarget, environment: En
   const opened: Transport[] = [];
   const ready = 'transport' in target ? target : undefined;
   const host = 'transport' in target ? name : new URL(target.connection.server).host;
-  const reachability = new Reachability();
   const { clock, random, log, metrics, fieldManager } = environment;
+  const reachability = new Reachability(clock);
   const metered = (transport: Transport) => meteredTransport(transport, { metrics, clock, host, reachability });
   const open = (): Transport => {
     if ('transport' in target) return metered(target.transport);

@@ -73,6 +73,30 @@ class BreakableTransport implements Transport {
   }
 }
 
+/** A network that lets no request through whose address holds a certain word. */
+class CuttingTransport implements Transport {
+  readonly #inner: Transport;
+  readonly #word: string;
+
+  constructor(inner: Transport, word: string) {
+    this.#inner = inner;
+    this.#word = word;
+  }
+
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    if (request.path.includes(this.#word)) throw noAnswer();
+    return await this.#inner.send(request, signal);
+  }
+
+  open(request: TransportRequest, handler: StreamHandler): Stream {
+    return this.#inner.open(request, handler);
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+  }
+}
+
 const noAnswer = () => new KubeError('no answer', { reason: 'ConnectionFailed' });
 
 test('a long backlog of reconciliations that wait for nothing lets the event loop turn', async () => {
@@ -258,6 +282,26 @@ describe('a running controller', () => {
     // An informer is the first to notice, after half a minute at most.
     await clock.advance(35_000);
     expect(runs).toEqual(['a', 'a']);
+  });
+
+  test('a request that never gets an answer backs off while others are answered', async () => {
+    for (const name of ['a', 'b', 'healthy']) await client.create(configMap(name));
+    let cutOff = 0;
+    await run(
+      {
+        async reconcile({ client: own }, { name }) {
+          await own.get(Secret, { namespace, name });
+          if (name === 'healthy') return requeueAfter(2000);
+          cutOff += 1;
+          await own.get(Secret, { namespace, name: 'cut-off' });
+          return undefined;
+        },
+      },
+      { cluster: { transport: new CuttingTransport(cluster.transport, 'cut-off') } },
+    );
+    await clock.advance(600_000);
+    // Twice the tries of a back-off from 5 ms to ten minutes.
+    expect(cutOff).toBeLessThanOrEqual(2 * 18);
   });
 
   test('a conflict is a normal case: tried again without an error line', async () => {
