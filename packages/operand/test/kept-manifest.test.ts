@@ -81,6 +81,29 @@ describe('a manifest that is kept for a roll-back', () => {
     );
   });
 
+  test('is never applied when its Secret holds an earlier one, which was once right', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    const earlier = await keptStory(cluster);
+    const steadyState = [configMap('a', { state: 'better' }), password('second')];
+    await client.patch(Operand, { name: 'shop' }, { type: 'merge', body: { spec: { steadyState } } });
+    await readyOperand(cluster, 'shop');
+    const kept = await cluster.eventually('the new manifest is kept', async () => {
+      const secrets = await Array.fromAsync(client.list(Secret, { namespace: 'default' }));
+      return secrets.find(
+        ({ type, data }) => type === earlier.type && data?.['manifest'] !== earlier.data?.['manifest'],
+      );
+    });
+    await cluster.eventually('it can be gone back to', async () =>
+      isConditionTrue(await client.get(Operand, { name: 'shop' }), 'RollbackPossible'),
+    );
+    await client.patch(Secret, at(kept.metadata.name!), { type: 'merge', body: { data: earlier.data } });
+    await fail(cluster);
+    expect(await unusable(cluster, 'KeptManifestTampered')).toContain(`default/${kept.metadata.name}`);
+    await cluster.advance(5_000);
+    expect((await client.get(ConfigMap, at('a')))?.data).toEqual({ state: 'broken' });
+  });
+
   test('that is gone is told', async () => {
     await using cluster = await operandCluster();
     const kept = await keptStory(cluster);
