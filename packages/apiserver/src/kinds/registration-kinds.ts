@@ -44,45 +44,44 @@ function defaultWebhook(webhook: JsonObject, mutating: boolean): void {
 
 /** Checks a webhook's address; used for admission and conversion alike. */
 export function clientConfigErrors(config: JsonObject, at: string): FieldError[] {
-  const url = asText(config['url']);
+  const { url } = config;
   const service = asObject(config['service']);
-  if ((url === '') === (service === undefined)) {
+  if ((typeof url === 'string') === (service !== undefined)) {
     return [required(at, 'exactly one of url or service is required')];
   }
-  if (url) {
-    let parsed: URL | undefined;
-    try {
-      parsed = new URL(url);
-    } catch {
-      return [
-        required(
-          `${at}.url`,
-          `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URI for request; desired format: https://host[/path]`,
-        ),
-      ];
-    }
-    const errors: FieldError[] = [];
-    if (parsed.protocol !== 'https:') {
-      errors.push(
-        invalidValue(
-          `${at}.url`,
-          parsed.protocol.replace(':', ''),
-          "'https' is the only allowed URL scheme; desired format: https://host[/path]",
-        ),
-      );
-    }
-    if (parsed.username)
-      errors.push(invalidValue(`${at}.url`, parsed.username, 'user information is not permitted in the URL'));
-    if (parsed.hash)
-      errors.push(invalidValue(`${at}.url`, parsed.hash.slice(1), 'fragments are not permitted in the URL'));
-    if (parsed.search)
-      errors.push(invalidValue(`${at}.url`, parsed.search.slice(1), 'query parameters are not permitted in the URL'));
-    return errors;
-  }
+  if (typeof url === 'string') return urlErrors(url, `${at}.url`);
   const errors: FieldError[] = [];
   if (!asText(service!['name'])) errors.push(required(`${at}.service.name`, 'service name is required'));
   if (!asText(service!['namespace'])) errors.push(required(`${at}.service.namespace`, 'service namespace is required'));
   return errors;
+}
+
+function urlErrors(url: string, at: string): FieldError[] {
+  const form = '; desired format: https://host[/path]';
+  const parts = urlParts(url);
+  if (!parts) {
+    const problem = `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URI for request`;
+    return [required(at, `${problem}${form}`)];
+  }
+  const { scheme, host, user, fragment, query } = parts;
+  const errors: FieldError[] = [];
+  if (scheme !== 'https') errors.push(invalidValue(at, scheme, `'https' is the only allowed URL scheme${form}`));
+  if (host === '') errors.push(invalidValue(at, host, `host must be specified${form}`));
+  if (user) errors.push(invalidValue(at, user, 'user information is not permitted in the URL'));
+  if (fragment) errors.push(invalidValue(at, fragment, 'fragments are not permitted in the URL'));
+  if (query) errors.push(invalidValue(at, query, 'query parameters are not permitted in the URL'));
+  return errors;
+}
+
+/** As Go takes a URL apart: a text that is none is a path, with neither scheme nor host. Nothing where Go could not, either. */
+function urlParts(url: string): Record<'scheme' | 'host' | 'user' | 'fragment' | 'query', string> | undefined {
+  if (URL.canParse(url)) {
+    const { protocol, host, username, hash, search } = new URL(url);
+    return { scheme: protocol.slice(0, -1), host, user: username, fragment: hash.slice(1), query: search.slice(1) };
+  }
+  const [, path = '', query = '', fragment = ''] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(url)!;
+  const isPath = !path.split('/', 1)[0]!.includes(':') && !/%(?![0-9a-f]{2})|\p{Cc}/iu.test(url);
+  return isPath ? { scheme: '', host: '', user: '', fragment, query } : undefined;
 }
 
 function ruleErrors(rules: readonly JsonObject[], at: string): FieldError[] {
@@ -158,7 +157,8 @@ function validateWebhooks(object: ApiObject, mutating: boolean): FieldError[] {
       errors.push(notSupported(`${at}.failurePolicy`, webhook['failurePolicy'], ['Fail', 'Ignore']));
     }
     const effects = asText(webhook['sideEffects']);
-    if (!effects) errors.push(required(`${at}.sideEffects`, 'must specify one of None, NoneOnDryRun'));
+    if (webhook['sideEffects'] == null)
+      errors.push(required(`${at}.sideEffects`, 'must specify one of None, NoneOnDryRun'));
     else if (!['None', 'NoneOnDryRun'].includes(effects)) {
       errors.push(notSupported(`${at}.sideEffects`, effects, ['None', 'NoneOnDryRun']));
     }

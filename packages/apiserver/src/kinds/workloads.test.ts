@@ -143,6 +143,26 @@ describe('checks of workloads', () => {
     );
   });
 
+  /** What the real server names, with `reason field` for each. */
+  it.each([
+    ['Deployment', { matchLabels: { a: '!' } }, ['Invalid spec.selector', 'Invalid spec.selector.matchLabels']],
+    ['ReplicaSet', { matchLabels: { a: '!' } }, ['Invalid spec.selector', 'Invalid spec.selector.matchLabels']],
+    ['StatefulSet', { matchLabels: { a: '!' } }, ['Invalid spec.selector', 'Invalid spec.selector.matchLabels']],
+    ['DaemonSet', { matchLabels: { a: '!' } }, ['Invalid spec.selector.matchLabels']],
+    ['Deployment', undefined, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
+    ['StatefulSet', undefined, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
+    ['DaemonSet', undefined, ['Invalid spec.template.metadata.labels']],
+  ])('of a %s with the selector %j names the fields the real server names', async (kind, selector, named) => {
+    const { status, body } = await send(
+      'POST',
+      `${apps}/${kind.toLowerCase()}s?dryRun=All`,
+      workload(kind, 'selected', { selector }),
+    );
+    const { causes } = body['details'] as { causes: { reason: string; field: string }[] };
+    expect(status).toBe(422);
+    expect(causes.map(({ reason, field }) => `${reason.replace('FieldValue', '')} ${field}`).sort()).toEqual(named);
+  });
+
   it('needs containers', async () => {
     const empty = workload('Deployment', 'empty', {
       template: { metadata: { labels: { app: 'empty' } }, spec: { containers: [] } },

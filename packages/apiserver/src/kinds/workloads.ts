@@ -49,18 +49,30 @@ function selectorAndTemplate(spec: JsonObject, kind: string, owner: string): Fie
     '`selector` does not match template `labels`',
   );
   if (!selector) {
-    errors.push(required('spec.selector'));
-    // Without a selector nothing is selected, and the real server says both for those that keep no claims.
-    if (kind !== 'statefulset') errors.push(mismatch);
+    // Without a selector nothing is selected, and that is all the real server says of a DaemonSet.
+    if (kind !== 'daemonset') errors.push(required('spec.selector'));
+    errors.push(mismatch);
   } else {
-    errors.push(...validateSelector(selector, 'spec.selector'));
+    const problems = validateSelector(selector, 'spec.selector');
+    errors.push(...problems);
     if (isEmptySelector(selector)) {
       errors.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`));
+    } else if (problems.length > 0) {
+      // Nobody can tell what it selects. The real server then looks no further, but at the pods of a DaemonSet.
+      if (kind !== 'daemonset') {
+        errors.push(invalidValue('spec.selector', selector, kind === 'statefulset' ? '' : 'invalid label selector'));
+        return kind === 'statefulset' ? [...errors, ...lifeOfPods(spec, owner)] : errors;
+      }
     } else if (!selectorMatches(selector, templateLabels(spec))) {
       errors.push(mismatch);
     }
   }
-  errors.push(...validatePodTemplate(withClaimVolumes(spec), 'spec.template'));
+  return [...errors, ...validatePodTemplate(withClaimVolumes(spec), 'spec.template'), ...lifeOfPods(spec, owner)];
+}
+
+/** Pods somebody keeps at a number are started again, and do not end by themselves. */
+function lifeOfPods(spec: JsonObject, owner: string): FieldError[] {
+  const errors: FieldError[] = [];
   const pod = asObject(dig(spec, 'template', 'spec')) ?? {};
   if (pod['restartPolicy'] !== 'Always') {
     errors.push(notSupported('spec.template.spec.restartPolicy', pod['restartPolicy'] ?? '', ['Always']));
