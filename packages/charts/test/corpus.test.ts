@@ -77,7 +77,8 @@ async function compare(chart: string, values: string | undefined): Promise<{ ver
   const theirs = byHelm(chart, values);
   const ours = await byUs(chart, values);
   if (theirs.error !== undefined || ours.error !== undefined) {
-    const both = theirs.error !== undefined && ours.error !== undefined;
+    // A bound of ours is no reason that Helm shares.
+    const both = theirs.error !== undefined && ours.error !== undefined && !/ more than \d+ /.test(ours.error);
     return {
       verdict: both ? 'both fail' : 'differ',
       detail: `helm: ${theirs.error ?? 'ok'}\nours: ${ours.error ?? 'ok'}`,
@@ -121,16 +122,18 @@ function isClock(ours: string, theirs: string | undefined): boolean {
 async function compareAll(
   cases: AsyncIterable<[name: string, chart: string, values: string | undefined]>,
 ): Promise<void> {
+  const charts = new Set<string>();
   const counts: Record<Verdict, number> = { equal: 0, random: 0, cosmetic: 0, 'both fail': 0, differ: 0 };
   const differences: string[] = [];
   const cosmetic: string[] = [];
   for await (const [name, chart, values] of cases) {
     const { verdict, detail } = await compare(chart, values);
     counts[verdict] += 1;
+    charts.add(chart);
     if (verdict === 'differ') differences.push(`${name}\n${detail}`);
     if (verdict === 'cosmetic') cosmetic.push(`${name}\n${detail}`);
   }
-  process.stdout.write(`public charts: ${JSON.stringify(counts)}\n`);
+  process.stdout.write(`${charts.size} public charts: ${JSON.stringify(counts)}\n`);
   process.stdout.write(`cosmetic differences: ${cosmetic.length === 0 ? 'none' : `\n${cosmetic.join('\n')}`}\n`);
   expect(differences).toEqual([]);
   expect(counts.equal + counts.random).toBeGreaterThan(0);
