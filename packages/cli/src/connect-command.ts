@@ -15,6 +15,7 @@ import {
   type ConnectedCluster,
 } from '@slipway/kube';
 
+import { refusedCredentialsHint } from './refused-credentials.ts';
 import { connectionBeside } from './running-clusters.ts';
 
 export interface ConnectionFlags {
@@ -49,7 +50,7 @@ async function chosenConnection(terminal: Terminal, { kubeconfig, context }: Con
   } catch (error) {
     const beside = error instanceof NoConfigError && !context ? await connectionBeside(terminal) : undefined;
     if (beside) return beside;
-    throw new NoConnection(firstLine(error), error);
+    throw new NoConnection(firstLine(error), error, context);
   }
 }
 
@@ -72,21 +73,25 @@ export class NoConnection extends CommandError {
   /** Nobody said anything, in no place. */
   readonly isAbsent: boolean;
 
-  constructor(message: string, cause: unknown) {
+  constructor(message: string, cause: unknown, context: string | undefined) {
+    const isAbsent = cause instanceof NoConfigError;
     super(message, {
-      hint: 'name a kubeconfig with --kubeconfig FILE, or try `slipway up` for a cluster of your own',
+      hint:
+        context === undefined || isAbsent
+          ? 'name a kubeconfig with --kubeconfig FILE, or try `slipway up` for a cluster of your own'
+          : 'choose another with --context NAME, or another kubeconfig with --kubeconfig FILE',
       exitCode: exitCodes.unreachable,
       cause,
     });
     this.name = 'NoConnection';
-    this.isAbsent = cause instanceof NoConfigError;
+    this.isAbsent = isAbsent;
   }
 }
 
 function unreachable(error: unknown, server: string): CommandError {
   if (isUnauthorized(error))
     return new CommandError(`${server} does not accept these credentials`, {
-      hint: 'check the user of the kubeconfig context',
+      hint: refusedCredentialsHint,
       exitCode: exitCodes.notAllowed,
       cause: error,
     });

@@ -14,6 +14,7 @@ import { commandArguments, commandOptions, examplesText, flagValues } from './co
 import { helpLayout } from './help-layout.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators, withOutside } from './operators.ts';
+import { refusedCredentialsHint } from './refused-credentials.ts';
 import { loadOutsideOperator, operatorArguments, operatorFlag, type OutsideOperator } from './outside-operator.ts';
 import {
   namedOperators,
@@ -91,7 +92,9 @@ function report(error: unknown, terminal: Terminal, { verbose, called }: Called)
 
 /** What a cluster may answer to any command. */
 function refusal(error: unknown): CommandError | undefined {
-  if (isForbidden(error) || isUnauthorized(error))
+  if (isUnauthorized(error))
+    return new CommandError(error.message, { hint: refusedCredentialsHint, exitCode: exitCodes.notAllowed });
+  if (isForbidden(error))
     return new CommandError(error.message, {
       hint: 'the user of the kubeconfig context may not do this; `slipway rbac` prints what operators need',
       exitCode: exitCodes.notAllowed,

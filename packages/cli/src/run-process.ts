@@ -54,6 +54,11 @@ function watchLauncher(
   }, launcherPollMs).unref();
 }
 
+/** Whether somebody who sits at a terminal wants colours: see https://no-color.org. */
+export function wantsColours(env: Readonly<Record<string, string | undefined>>): boolean {
+  return !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
 function processTerminal(stop: AbortController): Terminal {
   const interactive = mayBeTerminal() && process.stdout.isTTY === true;
   return {
@@ -62,7 +67,7 @@ function processTerminal(stop: AbortController): Terminal {
     err: (written) => void process.stderr.write(written),
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     interactive,
-    colours: interactive && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
+    colours: interactive && wantsColours(process.env),
     columns: () => (interactive ? process.stdout.columns : 120),
     rows: () => (interactive ? process.stdout.rows : 40),
     env: process.env,

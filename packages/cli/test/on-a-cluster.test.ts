@@ -36,8 +36,21 @@ describe.each(connected)('%s', (...argv) => {
     const { code, err } = await call([...argv, '--kubeconfig', cluster.kubeconfig, '--context', 'moon'], {
       cwd: cluster.folder,
     });
-    expect(err).toMatch(/^slipway: .*moon/);
+    expect(err).toMatch(/^slipway: .*there is no context "moon".*slipway.*\n {2}choose another with --context NAME/);
     expect(code).toBe(3);
+  });
+
+  test('credentials that are not, or no longer, accepted: 4', async () => {
+    await using cluster = await servedCluster({ controllers: 'none', ...strangersOnly });
+    await cluster.file('file.yaml', someObject);
+    const file = await cluster.file('expired', kubeconfigFor(cluster.cluster.url, 'yesterday'));
+    const { code, err } = await call([...argv, '--kubeconfig', file], { cwd: cluster.folder });
+    expect(err).toBe(
+      `slipway: ${cluster.cluster.url} does not accept these credentials\n  check the user of the kubeconfig context: ` +
+        'credentials that have run out have to be renewed, as by logging in again\n',
+    );
+    expect(err).not.toContain('yesterday');
+    expect(code).toBe(4);
   });
 
   test('a cluster that does not answer: 3', async () => {
