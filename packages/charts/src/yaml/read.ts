@@ -12,6 +12,7 @@ import { bytesToText, runes } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
+import { readPlain, type PlainRules } from './read-plain.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
 
 /** Text that is no YAML, or YAML that has no JSON form. */
@@ -55,6 +56,8 @@ const maxDepth = 1000;
 /** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
 export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
   const source = firstDocument(text);
+  const plain = isHelms(options) ? readPlain(source, helmRules) : undefined;
+  if (plain !== undefined) return plain;
   try {
     return (construct(source, options)[0] ?? null) as Value;
   } catch (error) {
@@ -71,8 +74,20 @@ export function readAllYaml(text: string, options: ReadYamlOptions = {}): Value[
   return construct(text, options) as Value[];
 }
 
+/** What charts, values and manifests are read with. */
+function isHelms({ dialect = 'v2', numbers = 'float64', timestamp, keepText = false }: ReadYamlOptions): boolean {
+  return dialect === 'v2' && numbers === 'float64' && timestamp === undefined && !keepText;
+}
+
+export const helmRules: PlainRules = {
+  plain: (text) => plainValue(text, 'v2', 'float64'),
+  key: keyText,
+  strict: (text) => construct(text, {})[0] as Value,
+};
+
 /** A marker at the start of a line ends a document wherever it stands: what follows need not even be YAML. */
 function firstDocument(text: string): string {
+  if (!text.includes('---')) return text;
   const marker = /^---(?=[ \t\r\n]|$)/gm;
   for (let match = marker.exec(text); match; match = marker.exec(text)) {
     if (/^(?:\s*(?:#.*)?\n|%.*\n)*$/.test(text.slice(0, match.index))) continue;
