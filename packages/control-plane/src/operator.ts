@@ -59,6 +59,7 @@ import { type ConnectTarget, Targets } from './target/target.ts';
 const providerFlag = 'provider';
 const dataFlag = 'embedded-data';
 const secretFlag = 'existing-secret';
+const inlineFlag = 'inline-kubeconfig';
 const gardenerFlag = 'gardener-config';
 const hostedFlag = 'hosted-config';
 const hostFlag = 'host-cluster';
@@ -87,6 +88,13 @@ const flags: readonly OperatorFlag[] = [
     type: 'string',
     default: 'openmcp-system/target-kubeconfig',
     description: 'Secret with the kubeconfig of the existing API server, as namespace/name; its key is `kubeconfig`.',
+  },
+  {
+    name: inlineFlag,
+    type: 'boolean',
+    default: 'false',
+    description:
+      'Keep admin kubeconfigs in the status of APIServers, as the original does, for programs that look for them there. Default: in Secrets.',
   },
   {
     name: gardenerFlag,
@@ -200,7 +208,10 @@ export function controlPlaneControllers(settings: OperatorSettings, connect: Con
   const architectures = given[architectureFlag] ? readArchitectureConfig(given[architectureFlag]) : undefined;
   const elsewhere = typesIn(given[elsewhereFlag]);
   const components: Readonly<Record<ComponentType, () => Controller>> = {
-    APIServer: () => componentController(apiServerComponent({ provider, connect })),
+    APIServer: () => {
+      const inlineKubeconfig = given[inlineFlag] === 'true';
+      return componentController(apiServerComponent({ provider, connect, inlineKubeconfig }));
+    },
     Authentication: () => {
       const config = given[authFlag] ? readAuthenticationConfig(given[authFlag]) : {};
       const installDefinition = provider.name === 'embedded' || provider.name === 'hosted';

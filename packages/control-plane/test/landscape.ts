@@ -91,6 +91,8 @@ export class Landscape implements AsyncDisposable {
   trouble = false;
   /** What the operator's way to the control plane leads through, with the kubeconfig it comes with. */
   throughTarget: (transport: Transport, kubeconfig: string) => Transport = (transport) => transport;
+  /** More settings of the operator. */
+  flags: Readonly<Record<string, string>> = {};
   /** The clusters of the Landscaper service and of ControlPlanes, where they are not the onboarding cluster. */
   core: Core | undefined;
   readonly #embedded: EmbeddedCluster | undefined;
@@ -148,6 +150,7 @@ export class Landscape implements AsyncDisposable {
       provider: 'existing',
       'existing-secret': 'default/target',
       'architecture-config': architectures,
+      ...this.flags,
       ...(this.core ? { 'laas-cluster': this.core.file, 'co-cluster': this.core.file } : {}),
     };
     return controlPlaneControllers({ flags, env: {} }, (kubeconfig) => this.#connect(kubeconfig, calls));
