@@ -187,28 +187,53 @@ test('an API server that takes packets and answers none says so within half a mi
   await landscape.ready();
 });
 
-test('credentials an API server does not accept any more are replaced, those of every control plane on it', async () => {
-  const names = ['one', 'two', 'three'];
-  await using landscape = await Landscape.open();
-  const { cluster } = landscape;
-  const door = new Door();
+describe('credentials an API server does not accept any more are replaced', () => {
   const bootstrap = (targetSecret as unknown as { stringData: { kubeconfig: string } }).stringData.kubeconfig;
-  landscape.throughTarget = (transport, kubeconfig) =>
-    kubeconfig === bootstrap ? transport : door.through(transport, kubeconfig);
-  for (const name of names) await cluster.client.create(mcp(spec, name));
-  await landscape.run();
-  for (const name of names) await landscape.ready(name);
-  const before = new Set(door.known);
-  expect(before.size).toBe(3);
-  door.forgetAll();
-  await cluster.eventually(
-    'each has another kubeconfig',
-    async () => {
-      const secrets = names.map((name) => cluster.client.get(Secret, { ...key, name: `${name}.apiserver-admin` }));
-      const texts = (await Promise.all(secrets)).map((secret) => secret?.data?.['kubeconfig'] ?? '');
-      return texts.every((text) => !before.has(Buffer.from(text, 'base64').toString('utf8')));
-    },
-    { withinMs: seconds(30) },
-  );
-  for (const name of names) await landscape.ready(name);
+
+  async function behindDoor(names: readonly string[]) {
+    const landscape = await Landscape.open();
+    const door = new Door();
+    landscape.throughTarget = (transport, kubeconfig) =>
+      kubeconfig === bootstrap ? transport : door.through(transport, kubeconfig);
+    for (const name of names) await landscape.cluster.client.create(mcp(spec, name));
+    await landscape.run();
+    for (const name of names) await landscape.ready(name);
+    const kubeconfigs = async (): Promise<string[]> => {
+      const secrets = names.map((name) =>
+        landscape.cluster.client.get(Secret, { ...key, name: `${name}.apiserver-admin` }),
+      );
+      return (await Promise.all(secrets)).map((each) =>
+        Buffer.from(each!.data!['kubeconfig']!, 'base64').toString('utf8'),
+      );
+    };
+    return { landscape, door, kubeconfigs };
+  }
+
+  test('as soon as a component notices', async () => {
+    const { landscape, door, kubeconfigs } = await behindDoor([key.name]);
+    await using _open = landscape;
+    const { cluster, target } = landscape;
+    const [before] = await kubeconfigs();
+    door.forgetAll();
+    // What has to be made again, by somebody who is refused.
+    await target.delete(ClusterRole, { name: 'openmcp:view' });
+    await cluster.eventually('it has others', async () => (await kubeconfigs())[0] !== before, soon);
+    await cluster.eventually('it is made', () => target.get(ClusterRole, { name: 'openmcp:view' }));
+    await landscape.ready();
+  });
+
+  test('also when nobody does anything, those of every control plane on it', async () => {
+    const names = ['one', 'two', 'three'];
+    const { landscape, door, kubeconfigs } = await behindDoor(names);
+    await using _open = landscape;
+    const before = new Set(await kubeconfigs());
+    expect(before).toEqual(door.known);
+    door.forgetAll();
+    await landscape.cluster.eventually(
+      'each has others',
+      async () => (await kubeconfigs()).every((text) => !before.has(text)),
+      { withinMs: seconds(30) },
+    );
+    for (const name of names) await landscape.ready(name);
+  });
 });

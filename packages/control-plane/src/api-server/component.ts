@@ -1,6 +1,7 @@
 import { seconds } from '@slipway/kube';
+import type { Watch } from '@slipway/runtime';
 
-import type { APIServer } from '../api/components.ts';
+import { type APIServer, Authentication, Authorization } from '../api/components.ts';
 import { ComponentError } from '../component/component-error.ts';
 import {
   type ComponentContext,
@@ -8,6 +9,7 @@ import {
   type ComponentOutcome,
   readyAsFound,
 } from '../component/define-component.ts';
+import { startedToFail } from '../component/predicates.ts';
 import { clusterIdentity } from '../target/cluster-identity.ts';
 import { TargetWatch } from '../target/target-watch.ts';
 import { type ConnectTarget, sameServer, type Target } from '../target/target.ts';
@@ -28,6 +30,11 @@ interface Work extends ApiServerOptions {
   readonly known: KnownAccess;
 }
 
+/** They may be the first to find that our access is not accepted any more. */
+const dependantsFailed = [Authentication, Authorization].map(
+  (kind) => ({ kind, predicates: [startedToFail], map: ({ key }) => [key] }) satisfies Watch as Watch,
+);
+
 /** One question for all control planes on an API server: cheap enough to know soon. */
 const askMs = seconds(15);
 
@@ -41,7 +48,7 @@ export function apiServerComponent(given: ApiServerOptions): ComponentDefinition
     type: 'APIServer',
     // Whoever depends on it needs it to clean up: it works on until the last of them has gone.
     servesDependentsWhileGoing: true,
-    watches: options.provider.watches,
+    watches: [...(options.provider.watches ?? []), ...dependantsFailed],
     // Also how it notices that an API server does not answer any more, and that it does again.
     targetWatch,
     async apply(context) {

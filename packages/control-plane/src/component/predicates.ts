@@ -1,7 +1,10 @@
-import { type CacheEvent, jsonEqual, type KubeObject } from '@slipway/kube';
+import { type CacheEvent, type DeepReadonly, jsonEqual, type KubeObject } from '@slipway/kube';
 import { finalizersChanged, generationChanged, labelsChanged, not, or, type Predicate } from '@slipway/runtime';
 
 import { names, operations } from '../names.ts';
+import type { ReadonlyComponent } from './component-resource.ts';
+import type { ComponentType } from './component-type.ts';
+import { reconciliationType } from './conditions.ts';
 
 const operationOf = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>
   annotations?.[names.operationAnnotation];
@@ -26,6 +29,16 @@ export const ignoreOperationChanged: Predicate = (event) =>
 /** The status changed, or the object came or went. */
 export const statusChanged: Predicate = (event: CacheEvent<KubeObject>) =>
   event.type !== 'updated' || !jsonEqual(event.object['status'], event.old?.['status']);
+
+/** A component failed, and had not before. */
+export const startedToFail: Predicate = (event: CacheEvent<KubeObject>) =>
+  isFailing(event.object) && !(event.old && isFailing(event.old));
+
+function isFailing(object: DeepReadonly<KubeObject>): boolean {
+  const { kind, status } = object as ReadonlyComponent;
+  const { conditions = [] } = status ?? {};
+  return conditions.some((each) => each.type === reconciliationType(kind as ComponentType) && each.status === 'False');
+}
 
 /**
  * What a component's controller reacts to on its own resource: its spec, its labels, a request to reconcile or to go, and nothing while it
