@@ -19,12 +19,14 @@ const tokenSeconds = 600;
 async function opened(objects: readonly KubeObject[] = [targetSecret]) {
   const cluster = await testCluster({ kinds: Object.values(componentKinds), objects });
   await warmTokens(cluster);
-  const provider = existingProvider({ secret: { namespace: 'default', name: 'target', key: 'kubeconfig' } });
+  const existing = existingProvider({ secret: { namespace: 'default', name: 'target', key: 'kubeconfig' } });
   const { connect } = new TargetStandIn(() => cluster);
-  const run = (): Promise<TestManager> =>
-    cluster.run([componentController(apiServerComponent({ provider, connect, adminAccess: { tokenSeconds } }))]);
+  const operate = (name = existing.name): Promise<TestManager> => {
+    const provider = { ...existing, name };
+    return cluster.run([componentController(apiServerComponent({ provider, connect, adminAccess: { tokenSeconds } }))]);
+  };
   await cluster.client.create(apiServer());
-  return Object.assign(cluster, { operate: run });
+  return Object.assign(cluster, { operate });
 }
 
 async function kubeconfig({ client }: TestCluster): Promise<string | undefined> {
@@ -116,6 +118,32 @@ test("somebody else's object in the place of ours is never adopted, and the cond
   const body = { metadata: { labels: { [names.apiServerManagedLabel]: 'true' } } };
   await cluster.client.patch(Namespace, place, { type: 'merge', body });
   await ready(cluster);
+});
+
+test('a control plane does not move to another provider: an operator with that neither makes it again nor forgets the first', async () => {
+  await using cluster = await opened();
+  const { client } = cluster;
+  const first = await cluster.operate('hosted');
+  await ready(cluster);
+  await first.stop();
+
+  const second = await cluster.operate('embedded');
+  const condition = await cluster.eventually('it says so', () => said(cluster, 'ConfigurationProblem'));
+  expect(condition).toMatchObject({
+    status: 'False',
+    message:
+      'this API server comes from the provider hosted, and the operator runs with embedded; control planes do not move: start it with --provider hosted',
+  });
+  await client.delete(APIServer, key);
+  const going = await cluster.eventually('it has seen that it is to go', async () => {
+    const found = await client.get(APIServer, key);
+    return found?.status?.observedGenerations?.resource === found?.metadata.generation ? found : undefined;
+  });
+  expect(going.metadata.finalizers).toEqual(['openmcp.cloud.apiserver']);
+  await second.stop();
+
+  await cluster.operate('hosted');
+  await cluster.eventually('it is gone', async () => (await client.get(APIServer, key)) === undefined);
 });
 
 test('with --inline-kubeconfig admin kubeconfigs are in the status of the APIServer, in no Secret, and not in what customers see', async () => {

@@ -151,37 +151,6 @@ test('a target that has become another cluster is not used until somebody says t
   await cluster.eventually('it is ready again', () => isReady('moved'));
 });
 
-test('a control plane does not move to another provider: an operator with that neither makes it again nor forgets the first', async () => {
-  await using onboarding = await testCluster({ kinds: Object.values(componentKinds), time: 'machine' });
-  const { client } = onboarding;
-  const from = (name: string) => componentController(apiServerComponent({ provider: { ...provider, name }, connect }));
-  const first = await onboarding.run([from('hosted')]);
-  await client.create(apiServer({}, keyOf('settled')));
-  const said = async (wanted: string) =>
-    (await client.get(APIServer, keyOf('settled')))?.status?.conditions?.find(
-      ({ type, status }) => type === 'APIServerReconciliation' && status === wanted,
-    );
-  await onboarding.eventually('it is ready', () => said('True'));
-  await first.stop();
-
-  const second = await onboarding.run([from('embedded')]);
-  expect(await onboarding.eventually('it says so', () => said('False'))).toMatchObject({
-    reason: 'ConfigurationProblem',
-    message:
-      'this API server comes from the provider hosted, and the operator runs with embedded; control planes do not move: start it with --provider hosted',
-  });
-  await client.delete(APIServer, keyOf('settled'));
-  const going = await onboarding.eventually('it has seen that it is to go', async () => {
-    const found = await client.get(APIServer, keyOf('settled'));
-    return found?.status?.observedGenerations?.resource === found?.metadata.generation ? found : undefined;
-  });
-  expect(going.metadata.finalizers).toEqual(['openmcp.cloud.apiserver']);
-  await second.stop();
-
-  await onboarding.run([from('hosted')]);
-  await onboarding.eventually('it is gone', async () => !(await client.get(APIServer, keyOf('settled'))));
-});
-
 test.each(['hole-0', 'gone', 'expired'])('%s: a control plane whose target is lost can be deleted', async (name) => {
   await cluster.client.delete(APIServer, keyOf(name));
   await cluster.eventually('it is gone', async () => {
