@@ -113,6 +113,16 @@ describe.skipIf(embeddedOnly)('a platform whose servers fail', () => {
     },
   );
 
+  test.skipIf(!full)('Git server slow: the change is applied all the same', { timeout: limit }, async () => {
+    const commit = await change();
+    proxy.fault = 'slow';
+    try {
+      expect(await world.applied(commit)).toMatchObject({ status: 'succeeded' });
+    } finally {
+      proxy.fault = undefined;
+    }
+  });
+
   test.skipIf(!full)(
     'Git server down for a whole reconcile: 20 retries, then failed with the reason; when it is back, what was to be pushed is',
     { timeout: limit },

@@ -1,8 +1,12 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '@slipway/kube';
 
 /** How a Git server can be out of order. */
-export type GitFault = 'down' | 'silent' | 'corrupt' | 401 | 403 | 500;
+export type GitFault = 'down' | 'silent' | 'slow' | 'corrupt' | 401 | 403 | 500;
+
+/** How long a slow server thinks before each answer: less than the operator waits. */
+const slowMs = 700;
 
 /** What stands between the operator and a Git server, and does its worst. */
 export interface FaultyProxy extends AsyncDisposable {
@@ -18,6 +22,7 @@ export async function faultyProxy(target: string): Promise<FaultyProxy> {
     if (fault === 'down') request.socket.destroy();
     else if (typeof fault === 'number')
       response.writeHead(fault, { 'www-authenticate': 'Basic realm="x"' }).end('no\n');
+    else if (fault === 'slow') systemClock.schedule(slowMs, () => pass({ hostname, port }, request, response, false));
     else if (fault !== 'silent') pass({ hostname, port }, request, response, fault === 'corrupt');
   });
   const { promise, resolve } = Promise.withResolvers<void>();

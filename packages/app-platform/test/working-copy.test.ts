@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -96,3 +96,48 @@ test('a decrypted file never leaves, whatever the repository ignores', async () 
   const { stdout } = await copy.git(['ls-tree', '-r', '--name-only', 'origin/main']);
   expect(stdout.split('\n').filter(Boolean).sort()).toEqual(['.gitignore', ...Object.keys(files)].sort());
 });
+
+test('git that somebody kills, as a kernel without memory does, leaves no lock behind: the next call works', async () => {
+  await using world = await gitWorld();
+  await world.push(files, 'a');
+  const { copy } = await checkedOut(world);
+  await writeFiles(copy.directory, { '.git/index.lock': '' });
+  const dying = ['-c', 'alias.die=!kill -KILL $PPID', 'die'];
+  await expect(copy.git(dying)).rejects.toMatchObject({ code: 'Killed', message: expect.stringContaining('SIGKILL') });
+  await writeFiles(copy.directory, { 'env/apps/shop.yaml': 'a: 2\n' });
+  await copy.git(['add', '--all']);
+});
+
+test('disk full while git writes: the push fails with what git says, nothing half arrives, and with room again it does', async () => {
+  await using world = await gitWorld();
+  const before = await world.push(files, 'a');
+  const { copy } = await checkedOut(world);
+  const push = async () =>
+    await commitAndPush(copy, {
+      message: commitMessages.values,
+      clock: impatientClock(),
+      signal: AbortSignal.timeout(60_000),
+    });
+  await writeFiles(copy.directory, { 'env/apps/shop.yaml': `a: ${'x'.repeat(10_000)}\n` });
+  const restore = await withoutRoomForGit(world.folder);
+  try {
+    await expect(push()).rejects.toMatchObject({ code: 'Failed', message: expect.stringContaining('File too large') });
+    expect(await copy.revision()).toBe(before);
+  } finally {
+    restore();
+  }
+  expect(await push()).toBe('pushed');
+  await copy.git(['fsck', '--strict']);
+  expect(await copy.remoteRevision()).toBe(await copy.revision());
+});
+
+/** Puts a git first in the path whose writes to files fail as on a full disk. Gives what takes it away. */
+async function withoutRoomForGit(folder: string): Promise<() => void> {
+  const { PATH: path = '' } = process.env;
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  const wrapper = `#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nPATH='${path}' exec git "$@"\n`;
+  await writeFile(join(bin, 'git'), wrapper, { mode: 0o755 });
+  process.env['PATH'] = `${bin}:${path}`;
+  return () => void (process.env['PATH'] = path);
+}

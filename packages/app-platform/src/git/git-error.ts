@@ -1,4 +1,4 @@
-export type GitErrorCode = 'Failed' | 'Timeout' | 'NotFound' | 'Unauthorized' | 'Unreachable';
+export type GitErrorCode = 'Failed' | 'Timeout' | 'Killed' | 'NotFound' | 'Unauthorized' | 'Unreachable';
 
 /** Git said no. The text never holds a credential. */
 export class GitError extends Error {

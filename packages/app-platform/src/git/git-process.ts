@@ -77,6 +77,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
       }
       const said = withoutCredentials(`${stderr}${stdout}`.trim().split('\n').slice(-5).join('\n'), credentials);
       if (error?.killed) reject(new GitError('Timeout', `git ${args[0]} took longer than ${timeoutMs} ms`));
+      else if (error?.signal) reject(new GitError('Killed', `git ${args[0]} was ended by ${error.signal}`));
       else if (exitCode === undefined)
         reject(new GitError('Failed', `git cannot be run: ${(error as NodeJS.ErrnoException).code}`));
       else reject(new GitError('Failed', `git ${args[0]} failed (exit ${exitCode}): ${said}`, { exitCode }));

@@ -65,7 +65,8 @@ export class WorkingCopy {
       });
     } catch (error) {
       // It was killed: what it held is nobody's now.
-      if (options.signal?.aborted || (error instanceof GitError && error.code === 'Timeout')) await this.#removeLocks();
+      const isKilled = error instanceof GitError && (error.code === 'Timeout' || error.code === 'Killed');
+      if (options.signal?.aborted || isKilled) await this.#removeLocks();
       throw error;
     }
   }
