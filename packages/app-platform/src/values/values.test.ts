@@ -224,14 +224,16 @@ test('validation names file, line and path of every problem', async () => {
   }
 });
 
-test('a problem in the secret half of an app is named in its secret file', async () => {
+test('a problem is named in the half of an app that has it, the plain or the secret one', async () => {
   await writeFiles(directory, {
-    'env/settings/cluster.yaml': 'spec: {name: dev}\n',
-    'env/apps/shop.yaml': 'spec: {replicas: 1}\n',
+    'env/apps/shop.yaml': 'spec:\n  replicas: many\n',
     'env/apps/secrets.shop.yaml': 'spec:\n  password: 5\n',
   });
+  const shop = { properties: { replicas: { type: 'integer' }, password: { type: 'string' } } };
   const values = await loadValues(directory);
-  expect(() => validateValues(values, schema)).toThrow('env/apps/secrets.shop.yaml:2: apps.shop.password: must be');
+  const invalid = () => validateValues(values, { properties: { apps: { properties: { shop } } } });
+  expect(invalid).toThrow('env/apps/shop.yaml:2: apps.shop.replicas: must be integer');
+  expect(invalid).toThrow('env/apps/secrets.shop.yaml:2: apps.shop.password: must be string');
 });
 
 test('what the platform itself adds to the values is not held to their schema', () => {
