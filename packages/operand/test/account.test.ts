@@ -156,7 +156,7 @@ describe('an Operand with a ServiceAccount', () => {
         .find((text) => text.includes('may write none')),
     );
     expect(message).toContain('ns: default, err the account of the Operand may write none of the members there');
-    await cluster.advance(60_000);
+    await cluster.advance(5_000);
     const mirrors = await Array.fromAsync(client.list(ActiveOperand));
     expect(mirrors.map(({ metadata }) => metadata.namespace)).toEqual(['tenant']);
   });
