@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deployment, KubeObject } from '@slipway/kube';
+import { Deployment, type KubeObject } from '@slipway/kube';
 import { parseManifests } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 
@@ -142,6 +142,23 @@ describe('--operator loads an operator from a package of its own', () => {
     expect((await on({ kubeconfig: await stranger(strict) }, 'run')).err).toContain(
       `slipway rbac ${buoy} | kubectl apply -f -\n`,
     );
+  });
+
+  test('install --remove takes it off alone, and has to be told its package', async () => {
+    await using project = await outside();
+    await using cluster = await servedCluster();
+    const at = ['--no-wait', '--kubeconfig', cluster.kubeconfig];
+    await project.slipway('install', 'operand', '--operator', './buoys', ...at);
+    const both = await project.slipway('install', 'buoy', '--operator', './buoys', '--remove', 'buoy', ...at);
+    expect(both).toMatchObject({ code: 2, err: expect.stringMatching(/cannot be installed and removed/) as unknown });
+    const unknown = await project.slipway('install', '--remove', 'buoy', ...at);
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringMatching(/there is no operator 'buoy'/) as unknown });
+    const removed = await project.slipway('install', '--operator', './buoys', '--remove', 'buoy', ...at);
+    expect(removed).toMatchObject({ code: 0, err: '' });
+    expect(removed.out).toMatch(/removed buoy\n$/);
+    const left = [];
+    for await (const { metadata } of cluster.client.list(Deployment)) left.push(metadata.name);
+    expect(left).toEqual(['slipway-operand']);
   });
 
   test('uninstall refuses to take off an operator it does not know: nobody would look after its objects', async () => {

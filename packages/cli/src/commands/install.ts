@@ -110,6 +110,7 @@ export const command = slipwayCommand({
     { line: 'slipway install operand --set log-level=debug' },
     { line: 'slipway install --operator ./my-operator --image registry.example.com/my-operator:1.0.0' },
     { line: 'slipway install --remove btp-manager' },
+    { line: 'slipway install --operator ./my-operator --remove my-operator' },
     { line: 'slipway install --print | kubectl diff -f -' },
   ],
   knownElsewhere: { '--dry-run': '--print prints what would be applied' },
@@ -188,10 +189,14 @@ async function writeChart(terminal: Terminal, given: string, files: ReadonlyMap<
 async function staying(context: InstallContext, leaving: readonly OperatorDescription[]): Promise<OperatorChoice> {
   const choice = await context.choice();
   if (leaving.length === 0) return choice;
-  const both = leaving.find((operator) => choice.named && choice.operators.includes(operator));
+  if (!choice.named) return { ...choice, operators: [] };
+  // A package has to be named for its operator to be known at all, also when that is to go.
+  const isOnlyKnown = (operator: OperatorDescription) =>
+    choice.packageOf(operator) !== undefined && !context.args.includes(operator.name);
+  const both = leaving.find((operator) => choice.operators.includes(operator) && !isOnlyKnown(operator));
   if (both)
     throw new CommandError(`${both.name} cannot be installed and removed at once`, { exitCode: exitCodes.usage });
-  return choice.named ? choice : { ...choice, operators: [] };
+  return { ...choice, operators: choice.operators.filter((operator) => !leaving.includes(operator)) };
 }
 
 /** Where it is installed. Elsewhere would be a second one beside it, both acting on the same objects. */
