@@ -22,6 +22,21 @@ test('git add, commit, push: the first commit makes the branch, and nothing to c
   expect(await commitAndPush(copy, { message, clock })).toBe('unchanged');
 });
 
+test('what is refused right before the commit stays here: nothing is committed, and nothing pushed', async () => {
+  await using world = await gitWorld();
+  const before = await world.push({ 'README.md': 'hello\n' }, 'first');
+  const copy = world.copy('operator');
+  await copy.prepare();
+  await copy.takeRemote();
+  await writeFiles(copy.directory, { 'env/apps/secrets.shop.yaml': 'spec: {}\n' });
+  const inspect = async () => {
+    throw new GitError('Failed', 'a secret in clear');
+  };
+  const clock = impatientClock();
+  await expect(commitAndPush(copy, { message, clock, inspect })).rejects.toThrow('a secret in clear');
+  expect([await copy.revision(), await copy.remoteRevision()]).toEqual([before, before]);
+});
+
 test('a commit somebody pushed meanwhile is rebased over, and none is lost', async () => {
   await using world = await gitWorld();
   const copy = world.copy('operator');
