@@ -34,7 +34,7 @@ export function meteredTransport(
             if (stream) report(durationMs);
           },
           ended({ durationMs, responseBytes, error }) {
-            reachability.failed(error);
+            if (code === undefined && error !== undefined) reachability.unanswered();
             if (!stream) report(durationMs, error === undefined ? responseBytes : undefined);
             else if (code === undefined && error !== undefined) report(durationMs);
           },

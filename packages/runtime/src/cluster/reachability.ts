@@ -1,4 +1,4 @@
-import { isConnectionFailure, seconds, type Clock } from '@slipway/kube';
+import { seconds, type Clock } from '@slipway/kube';
 
 /**
  * A shorter silence is no outage. A request that no answer ever comes to, because a proxy cuts it off, say, has answers to others around it
@@ -32,7 +32,7 @@ export class Reachability {
   }
 
   /** A request ended without an answer. */
-  failed(error: unknown): void {
-    if (isConnectionFailure(error)) this.#silentSince ??= this.#clock.monotonic();
+  unanswered(): void {
+    this.#silentSince ??= this.#clock.monotonic();
   }
 }

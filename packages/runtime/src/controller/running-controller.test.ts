@@ -39,6 +39,7 @@ class BreakableTransport implements Transport {
   readonly #inner: Transport;
   readonly #handlers = new Set<StreamHandler>();
   #broken = false;
+  #streamsBroken = false;
 
   constructor(inner: Transport) {
     this.#inner = inner;
@@ -46,12 +47,14 @@ class BreakableTransport implements Transport {
 
   break(): void {
     this.#broken = true;
+    this.#streamsBroken = true;
     for (const handler of this.#handlers) handler.error(noAnswer());
     this.#handlers.clear();
   }
 
-  mend(): void {
+  mend(what: 'all' | 'requests' = 'all'): void {
     this.#broken = false;
+    if (what === 'all') this.#streamsBroken = false;
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
@@ -60,7 +63,7 @@ class BreakableTransport implements Transport {
   }
 
   open(request: TransportRequest, handler: StreamHandler): Stream {
-    if (this.#broken) {
+    if (this.#streamsBroken) {
       queueMicrotask(() => handler.error(noAnswer()));
       return { abort: () => undefined };
     }
@@ -97,7 +100,8 @@ class CuttingTransport implements Transport {
   }
 }
 
-const noAnswer = () => new KubeError('no answer', { reason: 'ConnectionFailed' });
+/** As of a transport that knows nothing of Kubernetes. */
+const noAnswer = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 test('a long backlog of reconciliations that wait for nothing lets the event loop turn', async () => {
   await using cluster = await startCluster({ controllers: 'none' });
@@ -302,6 +306,31 @@ describe('a running controller', () => {
     await clock.advance(600_000);
     // Twice the tries of a back-off from 5 ms to ten minutes.
     expect(cutOff).toBeLessThanOrEqual(2 * 18);
+  });
+
+  test('a run that finds the server back, and then fails, is tried again as after a first failure', async () => {
+    await client.create(configMap('a'));
+    const network = new BreakableTransport(cluster.transport);
+    const foundBack: number[] = [];
+    let isBack = false;
+    await run(
+      {
+        async reconcile({ client: own, clock: time }, { name }) {
+          await own.get(Secret, { namespace, name });
+          if (!isBack) return requeueAfter(60_000);
+          foundBack.push(time.now());
+          if (foundBack.length === 1) throw new Error('a failure of its own');
+        },
+      },
+      { cluster: { transport: network } },
+    );
+    network.break();
+    await clock.advance(450_000);
+    isBack = true;
+    network.mend('requests');
+    await clock.advance(600_000);
+    expect(foundBack).toHaveLength(2);
+    expect(foundBack[1]! - foundBack[0]!).toBe(5);
   });
 
   test('a conflict is a normal case: tried again without an error line', async () => {

@@ -235,9 +235,10 @@ export class RunningController {
   /** That they failed says nothing about them, so it is forgotten. They are spread, so that they do not all come at once. */
   #wakeCutOff(): void {
     const { random } = this.#environment;
+    const running = new Set(this.runningKeys);
     for (const key of this.#cutOff) {
       this.queue.forget(key);
-      this.queue.add(key, { afterMs: afterReturnMs * (0.5 + random.next()) });
+      if (!running.has(key)) this.queue.add(key, { afterMs: afterReturnMs * (0.5 + random.next()) });
     }
     this.#cutOff.clear();
   }
@@ -276,7 +277,6 @@ export class RunningController {
     const log = loggerOnDemand(() => this.#log.with(identity));
     const end = new AbortController();
     this.#runs[worker] = { key: item.key, end };
-    this.#cutOff.delete(item.key);
     using limit =
       reconcileTimeoutMs === undefined
         ? undefined
@@ -312,6 +312,7 @@ export class RunningController {
         },
       };
       const result = await activeContext.with(spanContext, async () => this.#reconcile(context, key));
+      this.#cutOff.delete(item.key);
       outcome = this.#settle(item, result ?? undefined);
     } catch (thrown) {
       outcome = 'error';
@@ -379,6 +380,8 @@ export class RunningController {
       log.info('reconciliation ended early', { error });
       return;
     }
+    if (isConnectionFailure(error)) this.#cutOff.add(item.key);
+    else this.#cutOff.delete(item.key);
     if (isPanic(error)) this.#metrics.panic();
     if (error instanceof TerminalError) {
       this.#metrics.terminalError();
@@ -387,7 +390,6 @@ export class RunningController {
       return;
     }
     this.queue.addRateLimited(item.key, { priority: item.priority });
-    if (isConnectionFailure(error)) this.#cutOff.add(item.key);
     if (isConflict(error)) log.info('the object changed meanwhile; trying again', { error });
     else log.error('reconciliation failed; trying again', { error, failures: this.queue.failures(item.key) });
   }
