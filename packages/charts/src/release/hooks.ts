@@ -1,4 +1,4 @@
-import { isAlreadyExists, isNotFound, type KubeObject } from '@slipway/kube';
+import { isNotFound, type KubeObject } from '@slipway/kube';
 
 import type { HookEvent } from '../render/manifests.ts';
 import { objectText, readObjects, type ReleaseObject } from './objects.ts';
@@ -24,7 +24,9 @@ export async function runHooks(
   for (const [index, hook] of ordered.entries()) {
     const startedAt = operation.now();
     const finish = (phase: 'Succeeded' | 'Failed'): void => {
-      ran.set(hook, { ...hook, lastRun: { startedAt, completedAt: operation.now(), phase } });
+      // The policy that counted is recorded with it, as Helm does.
+      const lastRun = { startedAt, completedAt: operation.now(), phase };
+      ran.set(hook, { ...hook, deletePolicies: [...policiesOf(hook)], lastRun });
     };
     try {
       await runHook(operation, release, hook);
@@ -57,15 +59,8 @@ async function runHook(operation: Operation, release: Release, hook: ReleaseHook
   const policies = policiesOf(hook);
   for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
     if (policies.has('before-hook-creation')) await operation.remove(each, true);
-    try {
-      await operation.client.create(each.object, { fieldManager: 'helm' });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      throw new ReleaseError('Foreign', `${objectText(each)} exists already`, {
-        hint: 'remove it, or give the hook the policy before-hook-creation',
-        cause: error,
-      });
-    }
+    // As Helm 4 does: one that is still there from before is no obstacle, fields of somebody else are.
+    await operation.client.apply(each.object, { fieldManager: 'helm', force: false, fieldValidation: 'Strict' });
     operation.say({ type: 'hook', object: objectText(each) });
     await completion(operation, each);
   }
