@@ -1,4 +1,4 @@
-import { ConfigMap, Job, newObject } from '@slipway/kube';
+import { ConfigMap, CustomResourceDefinition, Job, newObject } from '@slipway/kube';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Application } from '../src/argo/application.ts';
@@ -63,13 +63,21 @@ it('PreDelete hooks run before anything goes, PostDelete hooks after everything 
 
 it('without the cascading finalizer hooks of a deletion run all the same, and what was brought stays', async () => {
   const app = await world.app('hooked-leaving');
-  const policy = { [argo.hook]: 'PostDelete', [argo.hookDeletePolicy]: 'HookFailed' };
-  await app.push({ 'app/a.yaml': configMap('a', '1'), 'app/post.yaml': configMap('post', '1', policy) });
-  await app.create();
-  await app.settled();
-  await remove(app);
-  await isGone(app);
-  expect([await app.value('a'), await app.value('post')]).toEqual(['1', '1']);
+  const annotations = { [argo.hook]: 'PostDelete', [argo.hookDeletePolicy]: 'HookFailed' };
+  await app.push({ 'app/a.yaml': configMap('a', '1'), 'app/post.yaml': hookJob({ name: 'post', annotations }) });
+  const runs: (string | undefined)[] = [];
+  // The second is another Application of the same name, and the hook of the first is no answer to whether its own has run.
+  for (const _round of [1, 2]) {
+    await app.create();
+    await app.until('it is in sync', ({ sync }) => sync?.status === 'Synced');
+    await remove(app);
+    await isGone(app);
+    const job = await world.cluster.client.get(Job, { namespace: 'hooked-leaving', name: 'post' });
+    runs.push(job?.metadata.uid);
+  }
+  expect(await app.value('a')).toBe('1');
+  expect(runs).not.toContain(undefined);
+  expect(new Set(runs).size).toBe(2);
 });
 
 it('a source that has no such hooks any more takes their finalizers away', async () => {
@@ -117,6 +125,43 @@ it('a hook that fails keeps the Application and says why; corrected, it runs aga
   expect(await app.value('a')).toBeUndefined();
   await app.push({ 'app/a.yaml': configMap('a', '1'), 'app/post.yaml': configMap('good-name', '1', post) });
   await isGone(app);
+});
+
+it('a hook that ran and failed is taken away, so that the corrected one runs', async () => {
+  const app = await world.app('hook-stalls');
+  const { client } = world.cluster;
+  const group = 'hooks.example.com';
+  const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  await client.create(
+    newObject(CustomResourceDefinition, {
+      metadata: { name: `lamps.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { kind: 'Lamp', plural: 'lamps' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: any } }],
+      },
+    }),
+  );
+  const lamp = (status: object) => ({
+    'app/a.yaml': configMap('a', '1'),
+    'app/post.yaml': JSON.stringify({
+      apiVersion: `${group}/v1`,
+      kind: 'Lamp',
+      metadata: { name: 'post', annotations: { [argo.hook]: 'PostDelete' } },
+      status,
+    }),
+  });
+  await app.push(lamp({ conditions: [{ type: 'Stalled', status: 'True', reason: 'Dark', message: 'no light' }] }));
+  await app.create();
+  await app.settled();
+  await remove(app);
+  await app.until('it says why', ({ conditions }) =>
+    conditions?.some(({ type, message }) => type === 'DeletionError' && message.includes('it is stalled: no light')),
+  );
+  await app.push(lamp({}));
+  await isGone(app);
+  await client.delete(CustomResourceDefinition, { name: `lamps.${group}` });
 });
 
 it('hooks whose source cannot be read keep the Application and say why; without their finalizers it goes', async () => {
