@@ -41,8 +41,8 @@ export default defineConfig({
         ],
     // What needed another try is reported as a failure at the end.
     reporters: ['default', new FlakyReporter()],
-    // A real cluster makes a test wait more than work: three of them keep two cores busy.
-    maxWorkers: reference ? 3 : 2,
+    // Tests also wait, for processes and for real clusters: three of them keep two cores busy.
+    maxWorkers: 3,
     sequence: { shuffle: { files: true, tests: false } },
   },
 });

@@ -11,7 +11,7 @@ import { clearSecret, gitWorld, impatientClock, writeFiles } from './git-kit.ts'
 
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
 /** Of both writers together. Five hundred take minutes: `SLIPWAY_SOAK=1`. */
-const pushes = process.env['SLIPWAY_SOAK'] === '1' ? 500 : full ? 100 : 14;
+const pushes = process.env['SLIPWAY_SOAK'] === '1' ? 500 : full ? 100 : 8;
 /** In every so many rounds neither pushes before both have seen what the server has: one of them comes too late. */
 const meetEvery = 3;
 
@@ -32,7 +32,7 @@ function meeting(): () => Promise<void> {
 
 test(
   `two writers race on one branch for ${pushes} pushes: no commit is lost, and no secret ever leaves in clear`,
-  { timeout: pushes > 14 ? 1_800_000 : 300_000 },
+  { timeout: pushes > 8 ? 1_800_000 : 300_000 },
   async () => {
     await using world = await gitWorld();
     const { identity, recipient } = await generateAgeKey();

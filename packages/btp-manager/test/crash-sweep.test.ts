@@ -208,7 +208,7 @@ const scenarios: readonly Scenario[] = [
 
 /** All points take minutes; `SLIPWAY_SWEEP=full` tries them all, otherwise some are. */
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
-const stride = full ? 1 : 23;
+const stride = full ? 1 : 37;
 
 // On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
 const embeddedOnly = skipped(

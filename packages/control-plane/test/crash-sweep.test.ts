@@ -196,7 +196,7 @@ const otherPeople = onTwoClusters('other people on a target', (landscape) => [
 
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
 /** All points take minutes: `npm run test:sweep` kills at every write, `npm test` and the real API server at a few. */
-const stride = onReference ? 45 : full ? 1 : 31;
+const stride = onReference ? 45 : full ? 1 : 43;
 async function sweep(scenario: Scenario, every: number): Promise<void> {
   const result = await sweepCrashes(scenario, { stride: every });
   // oxlint-disable-next-line no-console -- how much was covered is part of the result

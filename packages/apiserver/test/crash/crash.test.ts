@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Bookkeeper, MortalServer } from './crash-round.ts';
 
-const rounds = process.env['SLIPWAY_SOAK'] === '1' ? 200 : 6;
+const rounds = process.env['SLIPWAY_SOAK'] === '1' ? 200 : 3;
 
 /** Numbers between 0 and 1, the same ones for the same seed. */
 function numbersFrom(seed: number): () => number {
