@@ -24,6 +24,7 @@ import {
 import { OutsideWork } from './outside-work.ts';
 import type { ProcessNodeOptions } from './reference-tool.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { wakeDefinitions } from './wake-definitions.ts';
 
 export interface TestClusterOptions {
   /** Custom kinds to install before the test begins. */
@@ -183,7 +184,11 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     ...(basis.embedded ? { embedded: basis.embedded } : {}),
     ...(basis.hostAddress ? { hostAddress: basis.hostAddress } : {}),
     ...(basis.logs ? { logs: () => basis.logs!() } : {}),
-    restartApiServer: () => basis.restartApiServer(),
+    async restartApiServer() {
+      await basis.restartApiServer();
+      if (basis.type === 'reference')
+        await basis.eventually('definitions are woken', async () => (await wakeDefinitions(client), true));
+    },
     transport: () => basis.transport(),
     eventually: (what, check, limits) => basis.eventually(what, check, limits),
     advance: (ms) => basis.advance(ms),
