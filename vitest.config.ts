@@ -30,9 +30,8 @@ export default defineConfig({
         [project('on a real cluster', { include: clusterTests, isolate: true })]
       : [
           // Most files keep nothing to themselves, so a worker takes one after the other with its modules loaded.
-          project('beside the code', { include: ['packages/*/src/**/*.test.ts'], isolate: false }),
-          project('on a cluster', {
-            include: clusterTests,
+          project('on the embedded cluster', {
+            include: ['packages/*/src/**/*.test.ts', ...clusterTests],
             exclude: [...btpManager, ...changeTheirProcess],
             isolate: false,
           }),
