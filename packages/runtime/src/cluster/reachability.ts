@@ -1,8 +1,8 @@
 import { seconds, type Clock } from '@slipway/kube';
 
 /**
- * A shorter silence is no outage. A request that no answer ever comes to, because a proxy cuts it off, say, has answers to others around it
- * all the time; it is not to be tried again each time one of them comes.
+ * Requests have to fail for so long, with no answer between them, to be an outage. One that no answer ever comes to, because a proxy cuts
+ * it off, say, has answers to others around it, or nobody else asks: it is not to be tried again each time an answer comes.
  */
 const shortestOutageMs = seconds(5);
 
@@ -10,8 +10,8 @@ const shortestOutageMs = seconds(5);
 export class Reachability {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
-  /** Since when nothing was answered. */
-  #silentSince: number | undefined;
+  /** The first and the last request without an answer since the last answer. */
+  #silence: { readonly since: number; readonly until: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -25,14 +25,15 @@ export class Reachability {
 
   /** The server has answered, whatever it said. */
   answered(): void {
-    const since = this.#silentSince;
-    this.#silentSince = undefined;
-    if (since === undefined || this.#clock.monotonic() - since < shortestOutageMs) return;
+    const silence = this.#silence;
+    this.#silence = undefined;
+    if (!silence || silence.until - silence.since < shortestOutageMs) return;
     for (const listener of this.#listeners) listener();
   }
 
   /** A request ended without an answer. */
   unanswered(): void {
-    this.#silentSince ??= this.#clock.monotonic();
+    const now = this.#clock.monotonic();
+    this.#silence = { since: this.#silence?.since ?? now, until: now };
   }
 }
