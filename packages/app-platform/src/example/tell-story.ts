@@ -1,6 +1,7 @@
 import { ConfigMap, sleep, systemClock, type Client } from '@slipway/kube';
 
 import { names } from '../names.ts';
+import { recordPlaces } from '../state/records.ts';
 
 const everyMs = 250;
 
@@ -8,7 +9,7 @@ const everyMs = 250;
 export async function tellStory(client: Client, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   const said = new Map<string, string>();
   while (!signal.aborted) {
-    for (const [namespace, name] of records) {
+    for (const { namespace, name } of Object.values(recordPlaces)) {
       const { data = {} } = (await client.get(ConfigMap, { namespace, name }, { signal })) ?? {};
       const line = lineOf(name, data);
       if (line === undefined || said.get(name) === line) continue;
@@ -18,12 +19,6 @@ export async function tellStory(client: Client, say: (line: string) => void, sig
     await sleep(systemClock, everyMs, signal).catch(() => undefined);
   }
 }
-
-const records = [
-  [names.operatorNamespace, names.installationStatus],
-  [names.platformNamespace, names.deploymentStatus],
-  [names.operatorNamespace, names.operatorState],
-] as const;
 
 function lineOf(name: string, data: Readonly<Record<string, string>>): string | undefined {
   const { status, attempt, error, version, deployingVersion, commitHash = '', trigger, errorMessage } = data;

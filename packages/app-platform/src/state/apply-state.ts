@@ -1,7 +1,6 @@
 import type { Client, Clock } from '@slipway/kube';
 
-import { names } from '../names.ts';
-import { writeConfigMap } from './records.ts';
+import { recordPlaces, writeConfigMap } from './records.ts';
 
 export type ApplyTrigger = 'poll' | 'reconcile';
 export type ApplyStatus = 'in-progress' | 'succeeded' | 'failed';
@@ -18,6 +17,5 @@ export async function updateApplyState(
   { commitHash, trigger, status, errorMessage }: ApplyRecord,
 ): Promise<void> {
   const timestamp = new Date(clock.now()).toISOString();
-  const place = { namespace: names.operatorNamespace, name: names.operatorState };
-  await writeConfigMap(client, place, { commitHash, status, timestamp, trigger, errorMessage });
+  await writeConfigMap(client, recordPlaces.apply, { commitHash, status, timestamp, trigger, errorMessage });
 }

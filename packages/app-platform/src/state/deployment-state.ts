@@ -1,7 +1,6 @@
 import type { Client } from '@slipway/kube';
 
-import { names } from '../names.ts';
-import { readConfigMap, writeConfigMap } from './records.ts';
+import { readConfigMap, recordPlaces, writeConfigMap } from './records.ts';
 
 /** What is deployed, and what is being deployed. */
 export interface DeploymentState {
@@ -12,15 +11,13 @@ export interface DeploymentState {
   readonly deployingVersion?: string;
 }
 
-const place = { namespace: names.platformNamespace, name: names.deploymentStatus };
-
 export async function deploymentState(client: Client): Promise<DeploymentState> {
-  return await readConfigMap(client, place);
+  return await readConfigMap(client, recordPlaces.deployment);
 }
 
 /** New fields over those that are there. */
 export async function setDeploymentState(client: Client, change: DeploymentState): Promise<DeploymentState> {
   const state = { ...(await deploymentState(client)), ...change };
-  await writeConfigMap(client, place, { ...state });
+  await writeConfigMap(client, recordPlaces.deployment, { ...state });
   return state;
 }

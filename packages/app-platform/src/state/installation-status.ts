@@ -1,15 +1,12 @@
 import type { Client, Clock } from '@slipway/kube';
 
-import { names } from '../names.ts';
-import { readConfigMap, writeConfigMap } from './records.ts';
+import { readConfigMap, recordPlaces, writeConfigMap } from './records.ts';
 
 export type InstallationState = 'pending' | 'in-progress' | 'completed' | 'failed';
 
-const place = { namespace: names.operatorNamespace, name: names.installationStatus };
-
 /** How far the installation is. Nobody has begun: `pending`. */
 export async function installationState(client: Client): Promise<InstallationState> {
-  const { status } = await readConfigMap(client, place);
+  const { status } = await readConfigMap(client, recordPlaces.installation);
   return (status as InstallationState | undefined) ?? 'pending';
 }
 
@@ -20,5 +17,5 @@ export async function updateInstallationStatus(
   error?: string,
 ): Promise<void> {
   const timestamp = new Date(clock.now()).toISOString();
-  await writeConfigMap(client, place, { status, attempt: String(attempt), timestamp, error });
+  await writeConfigMap(client, recordPlaces.installation, { status, attempt: String(attempt), timestamp, error });
 }

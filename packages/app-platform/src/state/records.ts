@@ -10,6 +10,13 @@ interface Place {
   readonly name: string;
 }
 
+/** Where the operator keeps how far it is. */
+export const recordPlaces = {
+  installation: { namespace: names.operatorNamespace, name: names.installationStatus },
+  deployment: { namespace: names.platformNamespace, name: names.deploymentStatus },
+  apply: { namespace: names.operatorNamespace, name: names.operatorState },
+} as const satisfies Record<string, Place>;
+
 export async function readConfigMap(client: Client, place: Place): Promise<Record<string, string>> {
   return { ...(await client.get(ConfigMap, place))?.data };
 }

@@ -3,18 +3,19 @@ import type { ShownObjects, ShownState } from '@slipway/runtime';
 
 import { Application } from '../argo/application.ts';
 import { names } from '../names.ts';
+import { recordPlaces } from './records.ts';
 
 /** What tells people how the platform does: the operator's records, then every release. */
 export const shownObjects: readonly ShownObjects[] = [
-  record(names.operatorNamespace, names.installationStatus, {
+  record(recordPlaces.installation, {
     ends: 'completed',
     message: ({ attempt, error }) => error ?? `attempt ${attempt}`,
   }),
-  record(names.platformNamespace, names.deploymentStatus, {
+  record(recordPlaces.deployment, {
     ends: 'deployed',
     message: ({ deployingVersion = '' }) => `version ${deployingVersion}`,
   }),
-  record(names.operatorNamespace, names.operatorState, {
+  record(recordPlaces.apply, {
     ends: 'succeeded',
     message: ({ errorMessage, trigger, commitHash = '' }) => errorMessage ?? `${trigger} of ${commitHash.slice(0, 7)}`,
   }),
@@ -30,11 +31,10 @@ interface RecordReading {
   readonly message: (data: Fields) => string;
 }
 
-function record(namespace: string, name: string, { ends, message }: RecordReading): ShownObjects {
+function record(place: Pick<ShownObjects, 'namespace' | 'name'>, { ends, message }: RecordReading): ShownObjects {
   return {
     kind: ConfigMap,
-    namespace,
-    name,
+    ...place,
     stateOf(object) {
       const { status, timestamp, ...data } = ((object as DeepReadonly<ConfigMap>).data ?? {}) as Fields;
       if (status === undefined) return undefined;
