@@ -62,8 +62,8 @@ function project(name: string, { include, exclude = [], isolate }: Files): UserW
       // The attacks are on the embedded server whatever the cluster; `npm run test:attacks` has them alone.
       exclude: ['**/node_modules/**', ...exclude, ...(reference ? ['packages/*/test/attacks/**'] : [])],
       pool: 'forks',
-      testTimeout: reference ? 120_000 : 30_000,
-      hookTimeout: reference ? 120_000 : 30_000,
+      testTimeout: reference ? 300_000 : 30_000,
+      hookTimeout: reference ? 300_000 : 30_000,
       // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
       retry: reference || process.env['CI'] ? 1 : 0,
       unstubEnvs: true,

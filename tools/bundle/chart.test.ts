@@ -169,7 +169,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
     const found = await ensureReferenceBinaries({ tools: ['helm'] });
     if (!found.available || found.helm === undefined) throw new Error('there is no helm to test the chart with');
     bench = new Bench(folder, await startReferenceCluster({ controllers: true, simulateNodes: 1 }), file, found.helm);
-  }, 120_000);
+  }, 300_000);
 
   afterAll(() => bench[Symbol.asyncDispose]());
 
@@ -223,7 +223,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
         await manager.says('"msg":"leading"');
         await manager.says('"msg":"ready"');
       }
-    }, 60_000);
+    }, 300_000);
 
     const examples = operators.flatMap((operator) =>
       operator.examples.map((example) => ({ title: `${operator.name}/${example.name}`, operator, example })),
@@ -255,7 +255,7 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
 
     test.each(examples)(
       '$title goes through its life, nothing is forbidden, and SIGTERM ends it with 0',
-      { timeout: 180_000 },
+      { timeout: 600_000 },
       async ({ operator, example }) => {
         const before = await bench.everything();
         const objects = parseManifests(example.manifest, { source: example.name });
@@ -267,20 +267,20 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
         );
         expect(owned).not.toEqual([]);
         for (const object of owned)
-          await expect.poll(() => isReady(object), { timeout: 90_000, interval: 500 }).toBe(true);
+          await expect.poll(() => isReady(object), { timeout: 150_000, interval: 500 }).toBe(true);
         const installed = await bench.everything();
         expect(installed.filter((name) => !before.includes(name)).length).toBeGreaterThan(owned.length);
         for (const object of owned) {
           const confirmation = deletionNeeds.get(object.kind);
           if (confirmation) await bench.kubectl('annotate', ...at(object), confirmation);
-          await bench.kubectl('delete', '--timeout=90s', ...at(object));
+          await bench.kubectl('delete', '--timeout=150s', ...at(object));
         }
         // Before the namespace goes in which it may have its lease: without one it would end by itself.
         if (example === operator.examples.at(-1)) await endsInOrder(running.get(operator.name)!);
-        await bench.kubectl('delete', '--ignore-not-found', '--timeout=90s', '-f', file);
+        await bench.kubectl('delete', '--ignore-not-found', '--timeout=150s', '-f', file);
         const left = async () =>
           (await bench.everything()).filter((name) => !before.includes(name) && !stays.test(name));
-        await expect.poll(left, { timeout: 60_000, interval: 500 }).toEqual([]);
+        await expect.poll(left, { timeout: 150_000, interval: 500 }).toEqual([]);
       },
     );
   });
@@ -304,11 +304,11 @@ describe.skipIf(!onReference)('on the real API server (SLIPWAY_CLUSTER=reference
 
   test('after helm uninstall, slipway install and uninstall leave nothing', async () => {
     await bench.helm('uninstall', 'slipway', '-n', namespace);
-    await bench.kubectl('delete', 'namespace', namespace, '--timeout=60s');
-    const installed = await bench.slipway('install', 'operand', '--timeout', '60s');
+    await bench.kubectl('delete', 'namespace', namespace, '--timeout=150s');
+    const installed = await bench.slipway('install', 'operand', '--timeout', '150s');
     expect(installed.err).toBe('');
     expect(installed.out).toContain('installed; ');
-    const removed = await bench.slipway('uninstall', '--timeout', '60s');
+    const removed = await bench.slipway('uninstall', '--timeout', '150s');
     expect(removed.err).toBe('');
     expect(removed.out).toContain('nothing of slipway is left');
     const left = await bench.kubectl('get', 'crd,clusterrole,clusterrolebinding,namespace', '-o', 'name');

@@ -42,7 +42,7 @@ async function diff(cluster: TestCluster, changes: Record<string, string>, flags
   }
 }
 
-test('platform diff: what a checkout would change, secrets hidden, nothing written', { timeout: 120_000 }, async () => {
+test('platform diff: what a checkout would change, secrets hidden, nothing written', { timeout: 300_000 }, async () => {
   await using cluster = await syncCluster();
   const { client } = cluster;
   const console = { namespace: 'console', name: 'console', chart: '../charts/console', installed: true };

@@ -37,7 +37,7 @@ test('a file that does not fit on the disk is as it was, and nothing is left bes
 
 test.skipIf(skipped(onReference, 'on the real API server: a full disk, which needs virtual time'))(
   'disk full in the middle of an apply: it fails with the reason, and no half file ever reaches Git',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using world = await platformWorld();
     await world.cluster.run([world.controller()]);

@@ -14,7 +14,7 @@ const asUser = async () => credentials;
 
 test(
   'a branch is looked up once in a while, a commit is fetched once, and old checkouts go',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using git = await gitWorld();
     const clock = new VirtualClock();

@@ -14,7 +14,7 @@ const state = { namespace: names.operatorNamespace, name: names.operatorState };
 
 test(
   'a platform is installed from values and charts, then follows Git: a pushed team has its namespace and its app',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using world = await platformWorld();
     const { cluster, git } = world;

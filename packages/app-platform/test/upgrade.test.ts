@@ -45,7 +45,7 @@ async function headOf({ git }: PlatformWorld): Promise<string> {
 
 test(
   'what 0.1.0 has left is taken over: an apply writes its two records and nothing else, and the next push arrives',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using world = await platformWorld({ unshared: true });
     const { cluster } = world;

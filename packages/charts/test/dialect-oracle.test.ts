@@ -137,7 +137,7 @@ async function byUs(dialect: Dialect, chart: string, values = '{}'): Promise<str
   );
 }
 
-describe.runIf(inLane)('a dialect', { timeout: 120_000 }, () => {
+describe.runIf(inLane)('a dialect', { timeout: 300_000 }, () => {
   for (const [index, row] of rows.entries()) {
     for (const dialect of ['helm3', 'helm4'] as const) {
       it.runIf(programs[dialect])(`${dialect} does as Helm does: ${row.about}, row ${index + 1}`, async () => {

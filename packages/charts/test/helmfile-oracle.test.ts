@@ -101,7 +101,7 @@ describe('the tree that is compared', () => {
 
 const selections = [[], ['area=apps'], ['name=db', 'name=plain'], ['tier!=db-tier,area=apps'], ['name=off']];
 
-describe.runIf(missing === undefined)('helmfile and ours', { timeout: 120_000 }, () => {
+describe.runIf(missing === undefined)('helmfile and ours', { timeout: 300_000 }, () => {
   for (const environment of ['default', 'prod']) {
     it(`list the same releases in environment ${environment}, whatever the selectors`, async () => {
       for (const selectors of selections) {

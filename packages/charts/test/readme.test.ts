@@ -12,7 +12,7 @@ function promised(code: string): string[] {
   return [...code.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1]!);
 }
 
-test('every code block of the README runs and prints what it says', { timeout: 120_000 }, async () => {
+test('every code block of the README runs and prints what it says', { timeout: 300_000 }, async () => {
   const markdown = await readFile(join(home, 'README.md'), 'utf8');
   const blocks = [...markdown.matchAll(/^```ts ?(\S*)\n(.*?)^```$/gms)];
   expect(blocks.length).toBeGreaterThanOrEqual(10);

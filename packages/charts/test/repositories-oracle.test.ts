@@ -84,7 +84,7 @@ async function byUs(path: string, args: readonly string[], given: object = {}): 
   }
 }
 
-describe.runIf(helm)('beside the helm command', { timeout: 120_000 }, () => {
+describe.runIf(helm)('beside the helm command', { timeout: 300_000 }, () => {
   it.each(['', '1.2.3', '~1.2', '^1', '1.x', '>=1.2.3, <1.10', '>0.0.0-0', '^9', 'nonsense', '1.11.0', '1.2'])(
     'a repository gives the same version for "%s"',
     async (version) => {

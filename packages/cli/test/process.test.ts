@@ -53,7 +53,7 @@ async function endWith(end: 'Ctrl-C' | 'SIGTERM', child: ChildProcess, home: str
   if (end === 'Ctrl-C') process.kill(-child.pid!, 'SIGINT');
   else process.kill(child.pid!, 'SIGTERM');
   await ended;
-  await expect.poll(() => isAlive(child.pid!), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(child.pid!), { timeout: 60_000 }).toBe(false);
   expect(await toldOf(home)).toEqual([]);
 }
 

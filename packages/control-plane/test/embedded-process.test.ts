@@ -85,7 +85,7 @@ async function clientOf({ bootstrapKubeconfig }: ProvidedApiServer & { ready: tr
   return (await targets.connect(bootstrapKubeconfig)).client;
 }
 
-describe.skipIf(leftOut)('an embedded API server', { timeout: 120_000 }, () => {
+describe.skipIf(leftOut)('an embedded API server', { timeout: 300_000 }, () => {
   test('outlives an operator that is killed, and the next one finds it', async () => {
     const script = join(import.meta.dirname, 'embedded-operator.ts');
     const operator = spawn(process.execPath, [script, folder, main, key.name], {

@@ -117,7 +117,7 @@ const configs = fc.record({
 describe('what is taken for applied', () => {
   test(
     'is: whatever others do to an object, an apply of the same would change nothing (property)',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const { client } = cluster;
       const kind = await client.resolve('apps/v1', 'Deployment');

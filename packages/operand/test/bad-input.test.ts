@@ -184,7 +184,7 @@ describe('a very large Operand', () => {
 describe('an Operand with as many and as large members as it can hold', () => {
   test(
     'that makes way twice before it was ready does not outgrow its object, and the last manifest gets installed',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       await using cluster = await operandCluster();
       await runOperator(cluster);

@@ -79,7 +79,7 @@ describe('an Operand whose account may not do something goes on within seconds o
       soon,
     );
 
-  test('to write a member', { timeout: 60_000 }, async () => {
+  test('to write a member', { timeout: 300_000 }, async () => {
     await using cluster = await clusterWhereMay(['get', 'list', 'watch']);
     await cluster.client.create(operand('shop', [inTenant('a')], tenant));
     expect(await refused(cluster, 'shop', 'OperandInstalled')).toContain('allow it with a role');
@@ -87,7 +87,7 @@ describe('an Operand whose account may not do something goes on within seconds o
     await readySoon(cluster);
   });
 
-  test('to read a source', { timeout: 60_000 }, async () => {
+  test('to read a source', { timeout: 300_000 }, async () => {
     await using cluster = await clusterWhereMay(without('get', 'list'));
     await cluster.client.create(inTenant('source', { all: JSON.stringify(inTenant('a')) }));
     const steadyStateFrom = [{ kind: 'ConfigMap', namespace: 'tenant', name: 'source' }];
@@ -97,7 +97,7 @@ describe('an Operand whose account may not do something goes on within seconds o
     await readySoon(cluster);
   });
 
-  test('to prune what left the manifest', { timeout: 60_000 }, async () => {
+  test('to prune what left the manifest', { timeout: 300_000 }, async () => {
     await using cluster = await clusterWhereMay(without('delete'));
     await cluster.client.create(operand('shop', [inTenant('a'), inTenant('b')], tenant));
     await readyOperand(cluster, 'shop');
@@ -107,7 +107,7 @@ describe('an Operand whose account may not do something goes on within seconds o
     await readySoon(cluster);
   });
 
-  test('to release what left the manifest', { timeout: 60_000 }, async () => {
+  test('to release what left the manifest', { timeout: 300_000 }, async () => {
     await using cluster = await clusterWhereMay(all);
     await cluster.client.create(operand('shop', [inTenant('a'), inTenant('b')], { ...tenant, prunePolicy: 'Orphan' }));
     await readyOperand(cluster, 'shop');
@@ -118,7 +118,7 @@ describe('an Operand whose account may not do something goes on within seconds o
     await readySoon(cluster);
   });
 
-  test('to show what a plan would change', { timeout: 60_000 }, async () => {
+  test('to show what a plan would change', { timeout: 300_000 }, async () => {
     await using cluster = await clusterWhereMay(['watch']);
     await cluster.client.create(operand('shop', [inTenant('a')], { ...tenant, mode: 'Plan' }));
     const planOf = async () => (await cluster.client.get(Operand, { name: 'shop' }))?.status?.plan?.join('\n') ?? '';
@@ -131,7 +131,7 @@ describe('an Operand whose account may not do something goes on within seconds o
   test.each([
     ['with its objects', {}, without('delete')],
     ['without its objects', { deletionPolicy: 'Orphan' }, without('patch')],
-  ])('to be deleted %s', { timeout: 60_000 }, async (_how, policy, verbs) => {
+  ])('to be deleted %s', { timeout: 300_000 }, async (_how, policy, verbs) => {
     await using cluster = await clusterWhereMay(all);
     const { client } = cluster;
     await client.create(operand('shop', [inTenant('a')], { ...tenant, ...policy }));

@@ -27,7 +27,7 @@ const embeddedOnly = skipped(onReference, 'on the real API server: the tests of 
 
 test.skipIf(embeddedOnly)(
   'a new project passes its type check and its tests at once',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using place = await workshop();
     const said = await checkAndTest(await place.project('my-operator'));

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
-test('every code block of the README runs and prints what it says', { timeout: 120_000 }, async () => {
+test('every code block of the README runs and prints what it says', { timeout: 300_000 }, async () => {
   const blocks = [...readme.matchAll(/^```ts ?(\S*)\n(.*?)^```$/gms)];
   expect(blocks.length).toBeGreaterThanOrEqual(5);
   const programs: string[] = [];
@@ -38,7 +38,7 @@ const withoutShell = skipped(
   'the shell lines of the README of sops: five processes, npm run test:reference runs them',
 );
 
-test.skipIf(withoutShell)('the lines for the command line work one after the other', { timeout: 120_000 }, async () => {
+test.skipIf(withoutShell)('the lines for the command line work one after the other', { timeout: 300_000 }, async () => {
   const [, lines = ''] = /^```sh\n(.*?)^```$/ms.exec(readme) ?? [];
   const slipway = `${process.execPath} ${join(home, '..', 'cli', 'src', 'main.ts')}`;
   const folder = await mkdtemp(join(tmpdir(), 'sops-readme-'));

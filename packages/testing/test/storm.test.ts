@@ -80,7 +80,7 @@ async function firstFinding(bug: PlantedBug | undefined, seeds: number): Promise
 }
 
 describe.skipIf(embeddedOnly)('a storm', () => {
-  test('finds nothing in an operator without a bug', { timeout: 120_000 }, async () => {
+  test('finds nothing in an operator without a bug', { timeout: 300_000 }, async () => {
     expect(await firstFinding(undefined, 8)).toBeUndefined();
   });
 
@@ -89,13 +89,13 @@ describe.skipIf(embeddedOnly)('a storm', () => {
     ['goingOwner', /got the owner ConfigMap edition-\d+, which is (gone|on its way out)/],
     ['refusedAdoption', /the lent book was touched/],
     ['hotLoop', /top\/status was written \d+ times/],
-  ])('finds the planted bug %s, and says how to play it again', { timeout: 120_000 }, async (bug, finding) => {
+  ])('finds the planted bug %s, and says how to play it again', { timeout: 300_000 }, async (bug, finding) => {
     const message = await firstFinding(bug, 30);
     expect(message).toMatch(finding);
     expect(message).toMatch(/storm (\d+): [^]*to play it again: SLIPWAY_STORM=\1 npx/);
   });
 
-  test('is the same for the same seed, and another for another', { timeout: 60_000 }, async () => {
+  test('is the same for the same seed, and another for another', { timeout: 300_000 }, async () => {
     const [first, again, other] = [
       await playStorm(storyWith(), 7, options),
       await playStorm(storyWith(), 7, options),
@@ -105,7 +105,7 @@ describe.skipIf(embeddedOnly)('a storm', () => {
     expect(other.journal).not.toEqual(first.journal);
   });
 
-  test('rages for as many writes as the story wants, also when its steps are over', { timeout: 60_000 }, async () => {
+  test('rages for as many writes as the story wants, also when its steps are over', { timeout: 300_000 }, async () => {
     /** Writes every second, for ever. */
     const restless: Controller = controller({
       name: 'restless',
@@ -130,7 +130,7 @@ describe.skipIf(embeddedOnly)('a storm', () => {
 
   test(
     'holds writes, runs two replicas, kills, breaks and refuses: all of it in a few seeds',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async () => {
       const results = await Array.fromAsync([1, 2, 3, 4, 5, 6, 7, 8], (seed) => playStorm(storyWith(), seed, options));
       const happened = new Set(results.flatMap((result) => Object.keys(result.happened)));

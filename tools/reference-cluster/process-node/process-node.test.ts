@@ -87,7 +87,7 @@ describe.runIf(!problem)('a node that runs containers as processes', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 100 });
+  const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 150_000, interval: 100 });
   const podPath = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
   const readPod = (name: string) => admin.call<SeenPod>('GET', podPath(name));
   const create = (resource: string, body: object) =>

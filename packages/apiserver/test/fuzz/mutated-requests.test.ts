@@ -122,7 +122,7 @@ const protobufConfigMap = (() => {
   return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, object)]);
 })();
 
-it('protobuf that is cut, flipped or grown is refused, and the whole one is taken', { timeout: 60_000 }, async () => {
+it('protobuf that is cut, flipped or grown is refused, and the whole one is taken', { timeout: 300_000 }, async () => {
   const request: RawRequest = {
     method: 'POST',
     path: '/api/v1/namespaces/default/configmaps?dryRun=All',

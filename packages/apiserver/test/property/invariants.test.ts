@@ -95,7 +95,7 @@ interface WatchEvent {
 
 const byName = (a: ApiObject, b: ApiObject) => (a.metadata.name! < b.metadata.name! ? -1 : 1);
 
-it('whatever is done, versions, generations and watches tell the truth', { timeout: 60_000 }, async () => {
+it('whatever is done, versions, generations and watches tell the truth', { timeout: 300_000 }, async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(operations, async (done) => {

@@ -37,7 +37,7 @@ function merged(target: unknown, patch: unknown): unknown {
 
 const writes = fc.array(fc.record({ how: fc.constantFrom('put', 'merge', 'json'), spec: anySpec }), { maxLength: 6 });
 
-it('what was written is what is read, empty values and all', { timeout: 60_000 }, async () => {
+it('what was written is what is read, empty values and all', { timeout: 300_000 }, async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(anySpec, writes, async (first, rest) => {
