@@ -38,9 +38,14 @@ export function withQuery(path: string, query: Readonly<Record<string, QueryValu
 
 const apiName = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/i;
 
+/** Whether something can stand in a path as a group, a version or a resource. */
+export function isApiName(value: unknown): value is string {
+  return typeof value === 'string' && apiName.test(value);
+}
+
 /** Kinds come from manifests and specs as well: with a slash or a question mark in one, a request would be for something else. */
 function apiSegment(text: string, what: string): string {
-  if (!apiName.test(text)) throw new InputError('Name', `${what} "${text}" is not the name of an API`);
+  if (!isApiName(text)) throw new InputError('Name', `${what} "${text}" is not the name of an API`);
   return text;
 }
 

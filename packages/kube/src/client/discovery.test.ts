@@ -105,6 +105,22 @@ describe('discovery', () => {
     expect((await client.discover()).some((r) => r.kind === 'Scale')).toBe(false);
   });
 
+  test.each([[[true, {}]], ['v1/../v2'], [null]])(
+    'a version %j that cannot be one is a bad answer, not bad input',
+    async (version) => {
+      const { client } = setUp({ '/api': { body: { versions: [version] } }, '/apis': { body: {} } });
+      await expect(client.discover()).rejects.toMatchObject({ reason: 'BadAnswer', operation: 'discover /api' });
+    },
+  );
+
+  test('a version that cannot be asked for is left out of what is served', async () => {
+    const { client } = setUp({
+      '/api': aggregated({}),
+      '/apis': aggregated({ 'example.com': { 'v1?x': [['Thing', 'things']], v1: [['Thing', 'things']] } }),
+    });
+    expect((await client.discover()).map(({ version }) => version)).toEqual(['v1']);
+  });
+
   test('a CRD that appears is found, and a missing one is not asked for more than once a second', async () => {
     const { client, transport, clock, answers } = setUp({ '/api': aggregated({}), '/apis': aggregated({}) });
     const resolve = () => client.resolve('example.com/v1', 'Thing').catch((error: unknown) => error);

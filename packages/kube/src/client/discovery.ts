@@ -5,7 +5,7 @@ import { InputError } from '../input-error.ts';
 import { parseApiVersion, type Kind } from '../kind.ts';
 import { recordAnswer } from './answers.ts';
 import { isNotFound, isUnknownKind, KubeError } from '../kube-error.ts';
-import { apiPath } from '../resource-path.ts';
+import { apiPath, isApiName } from '../resource-path.ts';
 
 /** Fetches a path as JSON; what discovery needs of a client. */
 export type FetchJson = (path: string, accept: string, signal?: AbortSignal) => Promise<unknown>;
@@ -93,7 +93,7 @@ export class Discovery {
   }
 
   async #legacyCore(document: DiscoveryDocument): Promise<DiscoveredResource[]> {
-    const versions = readable('/api', () => (document.versions ?? []).map(String));
+    const versions = readable('/api', () => (document.versions ?? []).map(versionName));
     const lists = await Promise.all(versions.map((version) => this.#fetchGroupVersion('', version, true)));
     return lists.flat();
   }
@@ -158,6 +158,12 @@ function readable<T>(path: string, read: () => T): T {
   }
 }
 
+/** Nobody who asked is to blame for a version that cannot be asked for. */
+function versionName(value: unknown): string {
+  if (!isApiName(value)) throw new TypeError('a version is not the name of one');
+  return value;
+}
+
 function unknown(what: string): never {
   throw new KubeError(`the server does not serve ${what}; is its CustomResourceDefinition installed and established?`, {
     code: 404,
@@ -206,7 +212,8 @@ function fromAggregated(document: DiscoveryDocument): DiscoveredResource[] {
     for (const [index, version] of (group.versions ?? []).entries()) {
       for (const resource of version.resources ?? []) {
         const kind = resource.responseKind?.kind;
-        if (typeof kind !== 'string' || typeof resource.resource !== 'string') continue;
+        // What no request could be made for is not served.
+        if (typeof kind !== 'string' || !isApiName(resource.resource) || !isApiName(version.version)) continue;
         result.push({
           group: group.metadata?.name ?? '',
           version: version.version,
