@@ -1,12 +1,12 @@
-import { silentLogger, type Logger } from '@slipway/runtime';
+import { StorageError, type StorageErrorCode } from '@slipway/apiserver';
 
-/** How SQLite says that a change could not be kept. */
-const diskTrouble = /database or disk is full|disk I\/O error|readonly database|unable to open database file/;
-
-/** What the disk said, when it is the disk that an error is about. */
-export function diskProblem(error: unknown): string | undefined {
-  return diskTrouble.exec(error instanceof Error ? error.message : String(error))?.[0];
-}
+const problems: Readonly<Record<StorageErrorCode, string>> = {
+  damaged: 'its files are damaged',
+  full: 'the disk is full',
+  'in-use': 'another cluster uses it',
+  'read-only': 'it is read-only',
+  unusable: 'the disk fails',
+};
 
 /**
  * Says once that the folder of a cluster takes no more changes, and once that it does again. Everything else goes on:
@@ -15,37 +15,29 @@ export function diskProblem(error: unknown): string | undefined {
 export class DiskNotice {
   readonly #folder: string;
   readonly #say: (line: string) => void;
-  #full = false;
+  #problem: StorageError | undefined;
 
   constructor(folder: string, say: (line: string) => void) {
     this.#folder = folder;
     this.#say = say;
   }
 
-  /** Looks at what somebody could not do. */
+  /** Why changes are not kept now. */
+  get problem(): StorageError | undefined {
+    return this.#problem;
+  }
+
+  /** Looks at what the cluster could not do. */
   failed(error: unknown): void {
-    const problem = diskProblem(error);
-    if (problem === undefined || this.#full) return;
-    this.#full = true;
-    this.#say(
-      `cannot keep changes in ${this.#folder}: ${problem}; make room there and it goes on, nothing kept is lost`,
-    );
+    if (!(error instanceof StorageError) || this.#problem) return;
+    this.#problem = error;
+    this.#say(`cannot keep changes in ${this.#folder}: ${problems[error.code]}; ${error.hint}`);
   }
 
   /** A change was kept. */
   stored(): void {
-    if (!this.#full) return;
-    this.#full = false;
+    if (!this.#problem) return;
+    this.#problem = undefined;
     this.#say(`changes are kept in ${this.#folder} again`);
-  }
-
-  /** A logger that hears failures and is silent otherwise. */
-  logger(): Logger {
-    const logger: Logger = {
-      ...silentLogger,
-      error: (_message, fields) => this.failed(fields?.['error']),
-      with: () => logger,
-    };
-    return logger;
   }
 }

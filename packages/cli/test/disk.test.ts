@@ -112,7 +112,7 @@ describe.runIf(mayMount)('on a disk of its own', () => {
       // At once, before the next change: what comes after this line finds no room.
       heard: (text) => (text.includes('Operand hello → New') ? disk.fill() : undefined),
     });
-    await running.says(/cannot keep changes in data: database or disk is full; make room there/);
+    await running.says(/cannot keep changes in data: the disk is full; make room on the disk/);
     await disk.makeRoom();
     await running.says(/changes are kept in data again\n[^]*Operand hello → Ready\n/);
     expect(await running.stop()).toBe(0);

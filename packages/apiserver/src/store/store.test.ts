@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual-clock.ts';
 import type { ApiObject } from '../object.ts';
+import { StorageError } from './storage-error.ts';
 import { memoryStorage } from './storage.ts';
 import { RevisionCompacted, Store, type Change } from './store.ts';
 
@@ -132,6 +133,24 @@ test('a write whose compaction finds the disk full is answered, told to watchers
   full = false;
   write(1_101, 2_200);
   expect(compacted).toHaveLength(1);
+});
+
+test('a write that cannot be kept never happened, and the error itself is told, not only its words', () => {
+  const full = new StorageError('full', 'no room', { hint: 'make room' });
+  const errors: unknown[] = [];
+  const store = new Store({
+    clock: new VirtualClock(),
+    log: (_message, { error }) => errors.push(error),
+    storage: {
+      ...memoryStorage,
+      append() {
+        throw full;
+      },
+    },
+  });
+  expect(() => store.put('configmaps', 'n/a', object('a'))).toThrow(full);
+  expect(store.get('configmaps', 'n/a')).toBeUndefined();
+  expect(errors).toEqual([full]);
 });
 
 test('a listener that fails keeps neither the others from hearing nor the writer from the answer', () => {

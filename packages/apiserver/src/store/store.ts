@@ -24,12 +24,15 @@ export interface HistoryOptions {
   readonly minAgeMs?: number;
 }
 
+/** A line, and the error behind it for whoever acts on its class and code. */
+export type StoreLog = (message: string, fields: { readonly error: unknown }) => void;
+
 export interface StoreOptions {
   readonly clock: Clock;
   readonly history?: HistoryOptions;
   readonly storage?: Storage;
-  /** Hears what went wrong after a write was done. Default: nobody. */
-  readonly log?: (message: string) => void;
+  /** Hears what could not be kept, and what went wrong after a write was done. Default: nobody. */
+  readonly log?: StoreLog;
 }
 
 /** The revision asked for has been compacted away. */
@@ -54,7 +57,7 @@ export class Store {
   readonly #storage: Storage;
   readonly #limit: number;
   readonly #minAgeMs: number;
-  readonly #trouble: (message: string) => void;
+  readonly #trouble: StoreLog;
   readonly #tables = new Map<string, Table>();
   readonly #listeners = new Map<string, Set<(change: Change) => void>>();
   readonly #observers = new Set<(change: Change) => void>();
@@ -209,7 +212,12 @@ export class Store {
   #commit(change: Change, apply: () => void): void {
     // Kept first: if that fails the write never happened, and what is shown to anyone has been kept.
     const { revision, type, storageId, entry, time } = change;
-    this.#storage.append({ revision, type, storageId, key: entry.key, object: entry.object, time });
+    try {
+      this.#storage.append({ revision, type, storageId, key: entry.key, object: entry.object, time });
+    } catch (error) {
+      this.#trouble(`a change could not be kept: ${(error as Error).message}`, { error });
+      throw error;
+    }
     apply();
     this.#revision = revision;
     this.#log.push(change);
@@ -229,7 +237,7 @@ export class Store {
     try {
       listener(change);
     } catch (error) {
-      this.#trouble(`a listener failed on revision ${change.revision}: ${(error as Error).message}`);
+      this.#trouble(`a listener failed on revision ${change.revision}: ${(error as Error).message}`, { error });
     }
   }
 
@@ -248,7 +256,7 @@ export class Store {
       this.#storage.compact(this.#compactedRevision);
     } catch (error) {
       // On a full disk, say. More is kept than need be; the next time it goes with the rest.
-      this.#trouble(`history could not be compacted: ${(error as Error).message}`);
+      this.#trouble(`history could not be compacted: ${(error as Error).message}`, { error });
     }
   }
 

@@ -12,7 +12,7 @@ import {
 import { catchUncaught, createLogger } from '@slipway/runtime';
 import { parse } from 'yaml';
 
-import { DiskNotice, diskProblem } from '../disk-notice.ts';
+import { DiskNotice } from '../disk-notice.ts';
 import { makeFolder, reason, writeForOwnerOnly } from '../make-folder.ts';
 import { announceKubeconfig, kubeconfigPlace, usualPort } from '../running-clusters.ts';
 import { aborted } from './aborted.ts';
@@ -44,7 +44,7 @@ export const clusterFlags = {
 export interface StartedCluster {
   readonly cluster: Cluster;
   readonly kubeconfigFile: string;
-  /** Hears of everything that fails; says so when it is the disk. */
+  /** Says when changes cannot be kept, and when they are again. */
   readonly disk: DiskNotice;
   /** Aborts when something was thrown where nobody could catch it: time to end in order. */
   readonly uncaught: AbortSignal;
@@ -71,7 +71,7 @@ export async function startEmbedded(
     controllers: 'workloads',
     clock: terminal.clock,
     random: terminal.random,
-    log: (message) => disk.failed(message),
+    log: (_message, fields) => disk.failed(fields?.['error']),
   }).catch((error: unknown) => {
     if (!(error instanceof AuthenticationConfigurationError)) throw storageProblem(error, dataDir);
     const hint = 'correct the file, or start without --authentication-config';
@@ -222,7 +222,7 @@ function tryPort(port: number): Promise<NodeJS.ErrnoException | undefined> {
 /** What went wrong with the folder of a cluster, for its user. */
 export function storageProblem(error: unknown, dataDir: string | undefined): unknown {
   if (dataDir === undefined) return error;
-  return new CommandError(`cannot keep the cluster in ${dataDir}: ${diskProblem(error) ?? reason(error)}`, {
+  return new CommandError(`cannot keep the cluster in ${dataDir}: ${reason(error)}`, {
     hint: error instanceof StorageError ? error.hint : 'may this user read and write the folder?',
     cause: error,
   });

@@ -3,6 +3,7 @@ import { type Client, CommandError, createClient, sleep, styled, type Terminal }
 import { parseManifests } from '@slipway/manifests';
 import {
   createLogger,
+  silentLogger,
   startManager,
   type Controller,
   type OperatorDescription,
@@ -11,7 +12,6 @@ import {
 } from '@slipway/runtime';
 
 import { statusColumns } from '../managed-object.ts';
-import { diskProblem } from '../disk-notice.ts';
 import { writeForOwnerOnly } from '../make-folder.ts';
 import { controllersOf } from '../operators.ts';
 import { fold } from '../view/fold.ts';
@@ -90,7 +90,7 @@ async function up(given: Terminal, choice: Crew, flags: ClusterFlags, verbose: b
             destination: { write: (line: string) => say(line.trimEnd()) },
             clock: terminal.clock,
           })
-        : disk.logger(),
+        : silentLogger,
       gracefulStopMs,
       clock: terminal.clock,
       random: terminal.random,
@@ -117,7 +117,7 @@ async function up(given: Terminal, choice: Crew, flags: ClusterFlags, verbose: b
     }
     embedded.uncaught.throwIfAborted();
   } catch (error) {
-    throw diskProblem(error) === undefined ? error : storageProblem(error, flags.data);
+    throw disk.problem ? storageProblem(disk.problem, flags.data) : error;
   } finally {
     await embedded.stop();
     terminal.out(
