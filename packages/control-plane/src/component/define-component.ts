@@ -8,13 +8,13 @@ import {
   type ObjectOf,
   type Random,
   minutes,
+  seconds,
 } from '@slipway/kube';
 import {
   type Controller,
   controller,
   type EventRecorder,
   type EventSource,
-  finalizersChanged,
   type Logger,
   or,
   type Read,
@@ -51,7 +51,7 @@ import {
 import { type ComponentCache, type ComponentClient, guardedCache, guardedClient } from './guarded-client.ts';
 import { Internal, InternalTexts } from './internal.ts';
 import { patchAnnotation } from './patch-annotation.ts';
-import { defaultComponentControllerPredicates, statusChanged } from './predicates.ts';
+import { defaultComponentControllerPredicates, lostFinalizer, statusChanged } from './predicates.ts';
 import { isDependencyReady } from './readiness.ts';
 import { updateStatus } from './update-status.ts';
 
@@ -133,6 +133,12 @@ export const targetWorkers = 50;
 /** A wait nothing wakes: how long until the next look. What usually wakes it is a watch. */
 const pollMs = minutes(1);
 
+/**
+ * How long a new component keeps to itself that it waits for one that was made with it and has not said a word either. Most have within that time:
+ * it would be told, and told otherwise at once, for every control plane and again in its ManagedControlPlane.
+ */
+const firstWordMs = seconds(2);
+
 /** Makes the controller of a component: the whole reconciliation flow of the contract around the author's three functions. */
 export function componentController<T extends ComponentType>(definition: ComponentDefinition<T>): Controller {
   const dependsOn = definition.dependsOn ?? [];
@@ -145,7 +151,7 @@ export function componentController<T extends ComponentType>(definition: Compone
     watches: [
       ...dependsOn.map((dependency) => ({
         kind: kindOf(dependency),
-        predicates: [or(statusChanged, finalizersChanged)],
+        predicates: [or(statusChanged, lostFinalizer)],
         map: sameKey,
       })),
       ...(definition.watches ?? []),
@@ -174,6 +180,8 @@ interface Verdict {
   readonly requeue?: Requeue;
   /** The resource is on its way out; there is no status to write. */
   readonly gone?: boolean;
+  /** There is nothing to say yet. */
+  readonly unsaid?: boolean;
 }
 
 /** The reconciliation flow of the contract. */
@@ -212,7 +220,7 @@ async function reconcileComponent<T extends ComponentType>(
 
   // Update component status, also in case of an error.
   if (verdict.gone) targetWatch?.leave(key);
-  else {
+  else if (!verdict.unsaid) {
     await updateStatus(context.client, kind, {
       ...verdict,
       type,
@@ -235,7 +243,12 @@ async function reconcilePresent<T extends ComponentType>(pass: Pass<T>): Promise
   return isTerminating(pass.component) ? await removeComponent(pass) : await applyComponent(pass);
 }
 
-function dependencyNotReady<T extends ComponentType>({ definition, component, author }: Pass<T>): Verdict | undefined {
+function dependencyNotReady<T extends ComponentType>({
+  definition,
+  context,
+  component,
+  author,
+}: Pass<T>): Verdict | undefined {
   const { type, dependsOn = [], waitsFor = dependsOn.filter((dependency) => dependency === 'APIServer') } = definition;
   const own = createdFromOrNone(component);
   const missing = waitsFor.filter((dependency) => {
@@ -245,7 +258,20 @@ function dependencyNotReady<T extends ComponentType>({ definition, component, au
     return !isDependencyReady(found, own);
   });
   if (missing.length === 0) return undefined;
+  const involved = [component, ...missing.map((dependency) => author.dependencies[dependency])];
+  const silentMs = involved.every(isSilent) ? firstWordMs - ageMs(component, context.clock) : 0;
+  if (silentMs > 0) return { conditions: [], unsaid: true, requeue: requeueAfter(silentMs) };
   return waitingForDependencies(type, `Waiting for ${missing.join(', ')} dependency to be ready.`);
+}
+
+function isSilent(component: ReadonlyComponent | undefined): boolean {
+  return component !== undefined && component.status === undefined && !isTerminating(component);
+}
+
+/** By clocks of two machines: where they differ, one that seems not to be made yet is old. */
+function ageMs({ metadata }: ReadonlyComponent, clock: Clock): number {
+  const age = clock.now() - Date.parse(metadata.creationTimestamp ?? '');
+  return age >= 0 ? age : Infinity;
 }
 
 /** Somebody deleted a dependency by hand before this component depended on it. The new one comes only after the last who keeps the old one. */
@@ -289,7 +315,7 @@ async function applyComponent<T extends ComponentType>({
       // Nobody but us takes it off again.
       const fetched = author.dependencies[dependency] as ReadonlyComponent | undefined;
       if (!fetched || !hasFinalizer(fetched, dependencyFinalizer(type)))
-        await ensureDependencyFinalizer(context.client, type, dependency, key);
+        await ensureDependencyFinalizer(context.client, type, dependency, key, fetched);
     }
   }
   // Perform actual component logic.

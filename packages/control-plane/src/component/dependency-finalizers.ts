@@ -42,23 +42,35 @@ export function isClosedTo(own: ComponentType, dependency: ReadonlyComponent): b
 
 const tries = 5;
 
-/** Puts the dependency finalizer of `own` on the resource of `dependency`, which has to exist. */
+/**
+ * Puts the dependency finalizer of `own` on the resource of `dependency`, which has to exist. Applied, not added to a list that was read: all
+ * components that depend on it do so at the same moment, and none is in the way of another.
+ */
 export async function ensureDependencyFinalizer(
-  client: Pick<Client, 'get' | 'addFinalizer'>,
+  client: Pick<Client, 'get' | 'apply'>,
   own: ComponentType,
   dependency: ComponentType,
   key: ObjectKey,
+  fetched?: ReadonlyComponent,
 ): Promise<void> {
+  let required = fetched;
   await retryOnConflict(async () => {
-    const required = await client.get(componentKinds[dependency], key);
+    const { apiVersion, kind } = componentKinds[dependency];
+    required ??= (await client.get(componentKinds[dependency], key)) as ReadonlyComponent | undefined;
     if (required === undefined) {
       throw new ComponentError(
         'CrateClusterInteractionProblem',
         `error setting dependency finalizer on ${dependency} component resource: there is none; the ManagedControlPlane has to configure it`,
       );
     }
-    if (!hasFinalizer(required, dependencyFinalizer(own)))
-      await client.addFinalizer(required, dependencyFinalizer(own));
+    const { name, namespace, uid } = required.metadata;
+    // What was read may be gone by now, and another one in its place: the next try reads it.
+    required = undefined;
+    const finalizers = [dependencyFinalizer(own)];
+    await client.apply(
+      { apiVersion, kind, metadata: { name, namespace, uid, finalizers } },
+      { fieldManager: `control-plane-${own.toLowerCase()}` },
+    );
   });
 }
 
@@ -80,7 +92,7 @@ export async function removeDependencyFinalizer(
   });
 }
 
-/** Several components change the same list; each reads it anew and tries again. */
+/** Several components change the same object; each reads it anew and tries again. */
 async function retryOnConflict(change: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -35,6 +35,7 @@ test.each(wakes)('Reacting to Changes: it reconciles when %s', (_what, from, to)
 
 const sleeps: readonly (readonly [what: string, event: CacheEvent])[] = [
   ['only its status changed', updated({}, {}, [{}, { conditions: [] }])],
+  ['somebody began to depend on it', updated({}, { finalizers: ['dependency.openmcp.cloud/landscaper'] })],
   ['another annotation changed', updated({}, { annotations: { note: 'x' } })],
   ['the operation annotation reconcile stayed', updated(operation('reconcile'), operation('reconcile'))],
   ['it is ignored', updated(operation('ignore'), { ...operation('ignore'), generation: 2 })],

@@ -1,5 +1,5 @@
 import { type CacheEvent, type DeepReadonly, jsonEqual, type KubeObject } from '@slipway/kube';
-import { finalizersChanged, generationChanged, labelsChanged, not, or, type Predicate } from '@slipway/runtime';
+import { generationChanged, labelsChanged, not, or, type Predicate } from '@slipway/runtime';
 
 import { names, operations } from '../names.ts';
 import type { ReadonlyComponent } from './component-resource.ts';
@@ -30,6 +30,10 @@ export const ignoreOperationChanged: Predicate = (event) =>
 export const statusChanged: Predicate = (event: CacheEvent<KubeObject>) =>
   event.type !== 'updated' || !jsonEqual(event.object['status'], event.old?.['status']);
 
+/** Somebody let it go. That somebody began to hold it is no news: nobody has to do anything about it. */
+export const lostFinalizer: Predicate = ({ type, meta, oldMeta }) =>
+  type !== 'updated' || !oldMeta || (oldMeta.finalizers ?? []).some((held) => !meta.finalizers?.includes(held));
+
 /** A component failed, and had not before. */
 export const startedToFail: Predicate = (event: CacheEvent<KubeObject>) =>
   isFailing(event.object) && !(event.old && isFailing(event.old));
@@ -42,9 +46,9 @@ function isFailing(object: DeepReadonly<KubeObject>): boolean {
 
 /**
  * What a component's controller reacts to on its own resource: its spec, its labels, a request to reconcile or to go, and nothing while it
- * is ignored. Finalizers belong to it because they say who may go next; whoever waits for them hears of it at once.
+ * is ignored. Finalizers that are taken off belong to it because they say who may go next; whoever waits for them hears of it at once.
  */
 export const defaultComponentControllerPredicates: readonly Predicate[] = [
-  or(generationChanged, labelsChanged, gotReconcileOperation, lostIgnoreOperation, finalizersChanged),
+  or(generationChanged, labelsChanged, gotReconcileOperation, lostIgnoreOperation, lostFinalizer),
   not(isIgnored),
 ];
