@@ -8,7 +8,9 @@ import {
   Namespace,
   ServiceAccount,
 } from '@slipway/kube';
+import { isAppliedAlready } from '@slipway/manifests';
 
+import { fieldManager } from '../apply-once.ts';
 import { ComponentError } from '../component/component-error.ts';
 import { names } from '../names.ts';
 import { tokenKubeconfig } from '../target/kubeconfig.ts';
@@ -123,5 +125,7 @@ async function ensureManaged(target: Target, kind: Kind, object: KubeObject): Pr
       `${object.kind} ${namespace ? `${namespace}/` : ''}${name} on the control plane is not ours (label ${names.apiServerManagedLabel}); rename or remove it`,
     );
   }
-  await target.client.apply(object);
+  // Control planes that share an API server share these too.
+  if (present === undefined || !isAppliedAlready(object, present, fieldManager))
+    await target.client.apply(object, { fieldManager });
 }

@@ -39,10 +39,10 @@ export async function reconcileClusterAdmin(
   key: ObjectKey,
   { connect, activeMs, targetWatch }: Terms,
 ): Promise<Requeue | undefined> {
-  const { client, clock } = context;
+  const { client, cache, clock } = context;
 
-  // 1. Fetch it, and the control plane it is about.
-  const admin = await client.get(ClusterAdmin, key);
+  // 1. Fetch it, and the control plane it is about. Most control planes have none: whoever hears of one from the cache reads it.
+  const admin = (await cache.get(ClusterAdmin, key)) && (await client.get(ClusterAdmin, key));
   if (!admin?.status?.active) targetWatch.leave(key);
   if (admin === undefined) return undefined;
   const target = await targetFor(context, key, connect);

@@ -127,8 +127,8 @@ async function adoptInternalConfiguration(
 }
 
 /**
- * What is cached is enough to see whether something is to be done: whoever writes looks again, and a change wakes us. That there is none has to be seen
- * on the server: the cache may not have heard of one yet, and in a deletion it would be left behind.
+ * What is cached is enough to see what is to be done: whoever writes looks again, and a change wakes us. In a deletion it has to be seen on the server that
+ * there is none: the cache may not have heard of one yet, and it would be left behind.
  */
 async function existingComponents(
   { client, cache }: ReconcileContext,
@@ -139,7 +139,7 @@ async function existingComponents(
   const existing = new Map<ComponentType, ReadonlyComponent>();
   const ignored = new Set<ComponentType>();
   const read = async (type: ComponentType): Promise<DeepReadonly<KubeObject> | undefined> =>
-    (isTerminating(mcp) ? undefined : await cache.get(kindOf(type), key)) ?? (await client.get(kindOf(type), key));
+    await (isTerminating(mcp) ? client : cache).get(kindOf(type), key);
   const found = await Promise.all(active.map(async (type) => [type, await read(type)] as const));
   for (const [type, component] of found) {
     if (component === undefined) continue;
@@ -229,9 +229,10 @@ function collect(
 ): readonly Error[] {
   findings.components = { ...mcp.status?.components };
   for (const [type, component] of components.existing) {
+    if (component.status === undefined) continue;
     findings.components[projections[type].statusField] = Object.fromEntries(
       externalStatusOf(type).flatMap((field) => {
-        const value = component.status?.[field];
+        const value = component.status![field];
         return value === undefined ? [] : [[field, value]];
       }),
     );

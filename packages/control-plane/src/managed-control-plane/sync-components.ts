@@ -1,5 +1,6 @@
 import {
   type Client,
+  isAlreadyExists,
   isNotFound,
   isTerminating,
   jsonEqual,
@@ -60,10 +61,13 @@ async function ensureComponent(
   wanted: KubeObject,
 ): Promise<void> {
   if (seen === undefined) {
-    await client.create(wanted);
-    return;
-  }
-  if (changed(seen, wanted) === undefined) return;
+    try {
+      await client.create(wanted);
+      return;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  } else if (changed(seen, wanted) === undefined) return;
   // What was seen may be old. One that has gone is made when we hear of it, and one somebody has ignored by now is not ours.
   const present = (await client.get(kindOf(type), key)) as ReadonlyComponent | undefined;
   if (present === undefined || isIgnoredByOthers(present)) return;
