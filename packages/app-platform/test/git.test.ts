@@ -10,6 +10,8 @@ import { basicAuthorization } from '../src/git/credentials.ts';
 import { canary, credentials, gitWorld, impatientClock, writeFiles } from './git-kit.ts';
 
 const message = commitMessages.values;
+/** Many processes of git, which a busy machine lets wait. */
+const timeout = 120_000;
 
 test('git add, commit, push: the first commit makes the branch, and nothing to commit pushes nothing', async () => {
   await using world = await gitWorld();
@@ -53,22 +55,85 @@ test('a commit somebody pushed meanwhile is rebased over, and none is lost', asy
   ]);
 });
 
-test('a merge conflict is aborted, our commit dropped and theirs kept, without an error', async () => {
+test('a merge conflict is aborted, our commit dropped and theirs kept, without an error', { timeout }, async () => {
   await using world = await gitWorld();
   const copy = world.copy('operator');
   await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
   await copy.prepare();
   await copy.takeRemote();
   const before = await copy.revision();
-  const theirs = await world.push({ 'a.yaml': 'a: theirs\n' }, 'b');
+  await world.push({ 'a.yaml': 'a: theirs\n' }, 'b');
+  const theirs = await world.push({ 'b.yaml': 'b: theirs\n' }, 'c');
   await writeFiles(copy.directory, { 'a.yaml': 'a: ours\n' });
   const clock = impatientClock();
   expect(await commitAndPush(copy, { message, clock })).toBe('conflict');
   expect(clock.waits).toEqual([]);
   expect(await copy.revision()).toBe(before);
+  const { stdout: branch } = await copy.git(['symbolic-ref', '--short', 'HEAD']);
+  expect(branch.trim()).toBe(copy.branch);
   expect(await copy.remoteRevision()).toBe(theirs);
   await copy.takeRemote();
   expect(await readFile(join(copy.directory, 'a.yaml'), 'utf8')).toBe('a: theirs\n');
+});
+
+test.each(['before it arrives', 'after it has arrived'])(
+  'a push that fails %s is tried again, and that others had pushed before is not forgotten',
+  { timeout },
+  async (when) => {
+    await using world = await gitWorld();
+    let failures = 0;
+    const copy = world.copy('operator', async (args, options) => {
+      if (args[0] !== 'push' || failures > 0) return await runGit(args, options);
+      failures += 1;
+      if (when === 'after it has arrived') await runGit(args, options);
+      throw new GitError('Failed', 'the connection broke');
+    });
+    await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+    await copy.prepare();
+    await copy.takeRemote();
+    await world.push({ 'b.yaml': 'b: 1\n' }, 'b');
+    await writeFiles(copy.directory, { 'c.yaml': 'c: 1\n' });
+    expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('merged');
+    expect(failures).toBe(1);
+    expect(await copy.remoteRevision()).toBe(await copy.revision());
+  },
+);
+
+test(
+  'a commit that could not be pushed goes with the next push, also when there is nothing more to commit',
+  { timeout },
+  async () => {
+    await using world = await gitWorld();
+    let isDown = true;
+    const copy = world.copy('operator', async (args, options) => {
+      if (isDown && args[0] === 'push') throw new GitError('Unreachable', 'the server is down');
+      return await runGit(args, options);
+    });
+    await copy.prepare();
+    await writeFiles(copy.directory, { 'a.yaml': 'a: 1\n' });
+    const clock = impatientClock();
+    await expect(commitAndPush(copy, { message, clock })).rejects.toThrow('the server is down');
+    isDown = false;
+    expect(await commitAndPush(copy, { message, clock })).toBe('pushed');
+    expect(await copy.remoteRevision()).toBe(await copy.revision());
+  },
+);
+
+test('a commit that is on the server already, though nobody here knows, is not pushed again', { timeout }, async () => {
+  await using world = await gitWorld();
+  const verbs: string[] = [];
+  const copy = world.copy('operator', async (args, options) => {
+    verbs.push(args[0]!);
+    return await runGit(args, options);
+  });
+  await copy.prepare();
+  await writeFiles(copy.directory, { 'a.yaml': 'a: 1\n' });
+  const clock = impatientClock();
+  expect(await commitAndPush(copy, { message, clock })).toBe('pushed');
+  await copy.git(['update-ref', '-d', 'refs/remotes/origin/main']);
+  verbs.length = 0;
+  expect(await commitAndPush(copy, { message, clock })).toBe('unchanged');
+  expect(verbs).not.toContain('push');
 });
 
 test('any other failure of a push is tried again 20 times, with pauses that double up to 30 s', async () => {

@@ -44,7 +44,7 @@ export async function commitAndPush(copy: WorkingCopy, options: PushOptions): Pr
     try {
       const theirs = await copy.remoteRevision(signal);
       if (theirs === ours) return 'unchanged';
-      return await pushOnce(copy, theirs, signal);
+      return await pushOnce(copy, { ours, theirs, ...(signal ? { signal } : {}) });
     } catch (error) {
       if (!(error instanceof GitError) || attempt >= pushRetries) throw error;
       await sleep(clock, Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), signal);
@@ -63,11 +63,17 @@ async function commitAll(copy: WorkingCopy, { message, inspect }: PushOptions): 
   return true;
 }
 
-async function pushOnce(copy: WorkingCopy, theirs: string | undefined, signal?: AbortSignal): Promise<PushOutcome> {
+interface PushAttempt {
+  /** What we committed, before anything was rebased. */
+  readonly ours: string;
+  readonly theirs: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+async function pushOnce(copy: WorkingCopy, { ours, theirs, signal }: PushAttempt): Promise<PushOutcome> {
   const more = signal ? { signal } : {};
   await copy.git(['checkout', '--quiet', '-B', copy.branch]);
-  const merges = theirs !== undefined && !(await copy.contains(theirs));
-  if (merges) {
+  if (theirs !== undefined && !(await copy.contains(theirs))) {
     try {
       await copy.atRemote(['pull', '--quiet', '--rebase', 'origin', copy.branch], more);
     } catch (error) {
@@ -78,5 +84,6 @@ async function pushOnce(copy: WorkingCopy, theirs: string | undefined, signal?: 
     }
   }
   await copy.atRemote(['push', '--quiet', '-u', 'origin', copy.branch], more);
-  return merges ? 'merged' : 'pushed';
+  // An attempt before this one may have rebased, and failed to push.
+  return (await copy.revision()) === ours ? 'pushed' : 'merged';
 }
