@@ -2,13 +2,14 @@ import type * as FilePromises from 'node:fs/promises';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onReference, skipped } from '@slipway/testing';
+import { onReference } from '@slipway/testing';
 import { expect, test, vi } from 'vitest';
 
 import { writeWhole } from '../src/values/write-file.ts';
 import { platformWorld } from './platform-kit.ts';
 
-const disk = vi.hoisted(() => ({ full: false }));
+/** Below which folder nothing fits any more. */
+const disk = vi.hoisted(() => ({ fullBelow: undefined as string | undefined }));
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof FilePromises>();
@@ -16,7 +17,8 @@ vi.mock('node:fs/promises', async (original) => {
     ...real,
     /** A full disk takes what still fits, and fails. */
     async writeFile(...[path, data, ...rest]: Parameters<typeof real.writeFile>) {
-      if (!disk.full) return await real.writeFile(path, data, ...rest);
+      const isFull = disk.fullBelow !== undefined && String(path).startsWith(disk.fullBelow);
+      if (!isFull) return await real.writeFile(path, data, ...rest);
       await real.writeFile(path, String(data).slice(0, 10));
       throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     },
@@ -27,30 +29,30 @@ test('a file that does not fit on the disk is as it was, and nothing is left bes
   const folder = await mkdtemp(join(tmpdir(), 'slipway-disk-'));
   const path = join(folder, 'a.yaml');
   await writeFile(path, 'spec: {replicas: 3}\n');
-  disk.full = true;
+  disk.fullBelow = folder;
   await expect(writeWhole(path, 'spec: {replicas: 4, and: more}\n')).rejects.toMatchObject({ code: 'ENOSPC' });
-  disk.full = false;
+  disk.fullBelow = undefined;
   expect(await readFile(path, 'utf8')).toBe('spec: {replicas: 3}\n');
   expect(await readdir(folder)).toEqual(['a.yaml']);
   await rm(folder, { recursive: true });
 });
 
-test.skipIf(skipped(onReference, 'on the real API server: a full disk, which needs virtual time'))(
+test(
   'disk full in the middle of an apply: it fails with the reason, and no half file ever reaches Git',
   { timeout: 300_000 },
   async () => {
-    await using world = await platformWorld();
+    await using world = await platformWorld({ env: onReference ? { RECONCILE_INTERVAL_MS: '3000' } : {} });
     await world.cluster.run([world.controller()]);
     await world.applied();
+    disk.fullBelow = world.settings.envDir;
     const team = await world.git.push(
       { 'env/teams/blue/settings.yaml': 'kind: AplTeamSettingSet\nspec: {}\n' },
       'a team',
     );
-    disk.full = true;
     const failed = await world.applied(team);
+    disk.fullBelow = undefined;
     expect(failed).toMatchObject({ status: 'failed' });
     expect(failed['errorMessage']).toContain('ENOSPC');
-    disk.full = false;
     const state = await world.cluster.eventually('the next reconcile succeeds', async () => {
       const now = await world.applied();
       return now['status'] === 'succeeded' ? now : undefined;
