@@ -82,6 +82,7 @@ describe('KubeError', () => {
       answer(504, 'Timeout', { causes: [{ reason: 'ResourceVersionTooLarge' }] }, 'Too large resource version: 9'),
       ['isTimeout', 'isTooLargeResourceVersion', 'isTransient'],
     ],
+    [answer(504, 'Timeout', {}, 'a webhook said: too large resource version'), ['isTimeout', 'isTransient']],
     [
       new KubeError('no answer', { reason: 'ConnectionFailed' }),
       ['isConnectionFailure', 'isServerUnavailable', 'isTransient'],

@@ -287,12 +287,7 @@ export function isNamespaceTerminating(error: unknown): error is KubeError {
 
 /** The resource version is newer than what the answering server has seen (a lagging replica of the API server). */
 export function isTooLargeResourceVersion(error: unknown): error is KubeError {
-  return has(
-    error,
-    (e) =>
-      (e.details?.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge') ||
-      (e.reason === 'Timeout' && /too large resource version/i.test(e.message)),
-  );
+  return has(error, (e) => (e.details?.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge'));
 }
 
 /** Trying the same request again later may succeed without anybody changing anything. */

@@ -4,7 +4,7 @@ import { isMap, typeOf, type Value } from '../go/values.ts';
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn } from '../template/signature.ts';
 import { readJson, writeJson } from '../yaml/json.ts';
-import { readYaml } from '../yaml/read.ts';
+import { readYaml, YamlError } from '../yaml/read.ts';
 import { readToml, writeToml } from '../yaml/toml.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { decodeBase32, decodeBase64, encodeBase32 } from './base-encodings.ts';
@@ -70,9 +70,7 @@ function goJsonKind(value: Value): string {
 const yamlPrefix = 'error unmarshaling JSON: while decoding JSON: json';
 
 function yamlFailure(error: Error): string {
-  return /^(yaml|json: unsupported)/.test(error.message)
-    ? `error converting YAML to JSON: ${error.message}`
-    : error.message;
+  return error instanceof YamlError ? `error converting YAML to JSON: ${error.message}` : error.message;
 }
 
 export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction>([

@@ -73,8 +73,7 @@ export const isExpired = (status: ServerStatus) =>
   status.code === 410 || status.reason === 'Expired' || status.reason === 'Gone';
 
 /** The version we hold is newer than what this server has seen (another server of the control plane gave it to us). */
-export const isTooLarge = (status: ServerStatus) =>
-  status.causes.includes('ResourceVersionTooLarge') || status.message.includes('Too large resource version');
+export const isTooLarge = (status: ServerStatus) => status.causes.includes('ResourceVersionTooLarge');
 
 export const isThrottled = (status: ServerStatus) =>
   status.code === 429 || (status.code === 503 && status.retryAfterSeconds !== undefined);
