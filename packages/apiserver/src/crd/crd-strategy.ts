@@ -28,9 +28,9 @@ function applyDefaults(object: ApiObject): void {
   if (service) defaultTo(service, 'port', 443);
 }
 
-function storageVersionOf(object: ApiObject): string {
+function storageVersionOf(object: ApiObject): string | undefined {
   const found = asObjects(dig(object, 'spec', 'versions')).find((version) => version['storage'] === true);
-  return asText(found?.['name']);
+  return found && asText(found['name']);
 }
 
 /** The status of a CRD nobody has looked at yet; the names are accepted right afterwards. */
@@ -39,7 +39,7 @@ function initialStatus(object: ApiObject): Record<string, unknown> {
   return {
     conditions: null,
     acceptedNames: { plural: '', kind: '' },
-    storedVersions: storage ? [storage] : [],
+    storedVersions: storage === undefined ? [] : [storage],
   };
 }
 
@@ -48,7 +48,7 @@ function noteStorageVersion(object: ApiObject): void {
   const storage = storageVersionOf(object);
   const status = asObject(object['status']) ?? {};
   const stored = asList(status['storedVersions']).map(asText);
-  if (!storage || stored.includes(storage)) return;
+  if (storage === undefined || stored.includes(storage)) return;
   object['status'] = { ...status, storedVersions: [...stored, storage] };
 }
 

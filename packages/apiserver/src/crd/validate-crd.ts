@@ -61,13 +61,16 @@ function storedVersionErrors(crd: ApiObject, spec: JsonObject): FieldError[] {
   const field = 'status.storedVersions';
   const stored = asList(dig(crd, 'status', 'storedVersions')).map(asText);
   if (stored.length === 0) return [invalidValue(field, null, 'must have at least one stored version')];
-  const versions = asObjects(spec['versions']);
-  const errors = versions
-    .filter((version) => version['storage'] === true && !stored.includes(asText(version['name'])))
-    .map((version) => invalidValue(field, stored, `must have the storage version ${asText(version['name'])}`));
-  const known = new Set(versions.map((version) => asText(version['name'])));
+  // Each stands for one version only: the second of a name finds none.
+  const left = new Set(stored);
+  const errors: FieldError[] = [];
+  for (const version of asObjects(spec['versions'])) {
+    const name = asText(version['name']);
+    if (!left.delete(name) && version['storage'] === true)
+      errors.push(invalidValue(field, stored, `must have the storage version ${name}`));
+  }
   for (const [index, name] of stored.entries()) {
-    if (known.has(name)) continue;
+    if (!left.has(name)) continue;
     errors.push(
       invalidValue(
         `${field}[${index}]`,
@@ -137,6 +140,9 @@ function specErrors(spec: JsonObject, names: JsonObject): FieldError[] {
   if (versions.filter((version) => version['storage'] === true).length !== 1) {
     errors.push(invalidValue('spec.versions', printed, 'must have exactly one version marked as storage version'));
   }
+  // The first version is the one of the whole, too.
+  const whole = asText(versions[0]?.['name']);
+  if (whole && dns1035(whole).length > 0) errors.push(invalidValue('spec.version', whole, dns1035(whole).join(',')));
   for (const key of ['plural', 'singular', 'kind', 'listKind']) {
     if (!asText(names[key])) errors.push(required(`spec.names.${key}`));
   }

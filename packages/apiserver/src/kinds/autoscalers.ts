@@ -138,7 +138,8 @@ function validate(object: ApiObject): FieldError[] {
   if (minimum !== undefined && minimum < 1) {
     errors.push(invalidValue('spec.minReplicas', minimum, 'must be greater than or equal to 1'));
   }
-  if (maximum < 1) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
+  if (maximum === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
+  if (maximum < 0) errors.push(invalidValue('spec.maxReplicas', maximum, 'must be greater than or equal to 1'));
   if (minimum !== undefined && maximum < minimum) {
     errors.push(invalidValue('spec.maxReplicas', maximum, 'must be greater than or equal to `minReplicas`'));
   }

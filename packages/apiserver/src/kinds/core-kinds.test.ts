@@ -50,6 +50,27 @@ describe('Services', () => {
     );
   });
 
+  it('are told of what cannot be allocated, and then of nothing else', async () => {
+    const spec = { ports: [], clusterIP: '10.9.9.999' };
+    expect(await refused(`${core}/services`, { metadata: { name: 's9' }, spec })).toBe(
+      'Service "s9" is invalid: spec.clusterIPs[0]: Invalid value: "10.9.9.999": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    );
+  });
+
+  it('have one node port for one port in two protocols, also for one asked for', async () => {
+    const nodePorts = async (name: string, asked: object) => {
+      const ports = [
+        { name: 'udp', port: 53, protocol: 'UDP' },
+        { name: 'tcp', port: 53, ...asked },
+      ];
+      const { body } = await create(name, { type: 'NodePort', ports });
+      return (body['spec'] as { ports: { nodePort: number }[] }).ports.map(({ nodePort }) => nodePort);
+    };
+    const [udp, tcp] = await nodePorts('dns', {});
+    expect(udp).toBe(tcp);
+    expect(await nodePorts('dns-2', { nodePort: 30_053 })).toEqual([30_053, 30_053]);
+  });
+
   it('get node ports when they are reachable from outside, and keep them', async () => {
     const { body } = await create('s4', { type: 'LoadBalancer', ports: [{ port: 80 }] });
     const port = (body['spec'] as { ports: { nodePort: number }[] }).ports[0]!.nodePort;

@@ -69,7 +69,7 @@ function validateGroupedEvent(object: ApiObject): FieldError[] {
   if (object['eventTime'] == null) return badType ? [...errors, unknownType(type)] : errors;
   const controller = asText(object['reportingController']);
   if (!controller) errors.push(required('reportingController'));
-  for (const text of controller ? qualifiedName(controller) : []) {
+  for (const text of qualifiedName(controller)) {
     errors.push(invalidValue('reportingController', controller, text));
   }
   if (!asText(object['reportingInstance'])) errors.push(required('reportingInstance'));

@@ -67,9 +67,12 @@ function validateJobSpec(spec: JsonObject, field: string): FieldError[] {
     errors.push(required(`${field}.completions`, 'when completion mode is Indexed'));
   }
   errors.push(...validatePodTemplate(spec['template'], `${field}.template`));
-  const policy = dig(spec, 'template', 'spec', 'restartPolicy');
-  if (policy !== 'OnFailure' && policy !== 'Never') {
-    errors.push(required(`${field}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"'));
+  const policy = asText(dig(spec, 'template', 'spec', 'restartPolicy'));
+  const at = `${field}.template.spec.restartPolicy`;
+  // `Always` is what a template says that says nothing.
+  if (policy === '' || policy === 'Always') errors.push(required(at, 'valid values: "OnFailure", "Never"'));
+  else if (policy !== 'OnFailure' && policy !== 'Never') {
+    errors.push(notSupported(at, policy, ['OnFailure', 'Never']));
   }
   return errors;
 }

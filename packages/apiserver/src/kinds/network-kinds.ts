@@ -4,7 +4,7 @@ import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
 import { ipAddress, portNumberAt } from './field-checks.ts';
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from './field-errors.ts';
 import {
   asList,
   asNumber,
@@ -31,7 +31,7 @@ function backendErrors(backend: JsonObject, field: string): FieldError[] {
     return [invalidValue(field, '', 'cannot set both resource and service backends')];
   }
   if (resource) return [];
-  if (!service) return [required(field, 'resource or service backend is required')];
+  if (!service) return [invalidValue(field, '', 'resource or service backend is required')];
   const errors: FieldError[] = [];
   const name = asText(service['name']);
   if (!name) errors.push(required(`${field}.service.name`));
@@ -85,8 +85,8 @@ function pathErrors(path: JsonObject, at: string): FieldError[] {
   const errors: FieldError[] = [];
   const type = asText(path['pathType']);
   const text = asText(path['path']);
-  if (!type) errors.push(required(`${at}.pathType`, 'pathType must be specified'));
-  else if (type === 'Exact' || type === 'Prefix') {
+  if (path['pathType'] == null) return [required(`${at}.pathType`, 'pathType must be specified')];
+  if (type === 'Exact' || type === 'Prefix') {
     if (!text.startsWith('/')) errors.push(invalidValue(`${at}.path`, text, 'must be an absolute path'));
     for (const part of ['//', '/./', '/../', '%2f', '%2F']) {
       if (text.includes(part)) errors.push(invalidValue(`${at}.path`, text, `must not contain '${part}'`));
@@ -132,9 +132,12 @@ export const ingressClassStrategy: Strategy = strategyWith({
   validate: (object) => {
     const controller = asText(dig(object, 'spec', 'controller'));
     if (!controller) return [required('spec.controller')];
-    return /^[a-z0-9.-]+\/.+$/.test(controller)
-      ? []
-      : [invalidValue('spec.controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+    const isPath = /^[a-z0-9.-]+\/.+$/.test(controller);
+    const rule = 'must be a domain-prefixed path (such as "acme.io/foo")';
+    return [
+      ...(controller.length > 250 ? [tooLong('spec.controller', 250)] : []),
+      ...(isPath ? [] : [invalidValue('spec.controller', controller, rule)]),
+    ];
   },
   validateUpdate: (object, previous) =>
     immutable(asObject(object['spec']) ?? {}, asObject(previous['spec']) ?? {}, 'spec', ['controller']),

@@ -1,10 +1,11 @@
 import type { FieldError } from '../api-error.ts';
 import type { JsonObject } from '../object.ts';
-import { portNumberAt, requiredName } from './field-checks.ts';
-import { duplicate, forbiddenField, invalidValue, notFoundValue, notSupported, required } from './field-errors.ts';
-import { asNumber, asObject, asObjects, asText } from './json-access.ts';
+import { givenName, portNumberAt, requiredName } from './field-checks.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from './field-errors.ts';
+import { asList, asNumber, asObject, asObjects, asText } from './json-access.ts';
 import { validateAnnotations, validateLabels } from './metadata.ts';
 import { configMapKey, dnsLabel, dnsSubdomain, environmentName, portName, portNumber } from './names.ts';
+import { tokenErrors, validateMounts, validateVolume } from './pod-volumes.ts';
 import { compareQuantities } from '../quantity.ts';
 
 /** What is wrong with a pod template; `field` is the template's path. */
@@ -19,6 +20,8 @@ export function validatePodTemplate(template: unknown, field: string): FieldErro
   ];
 }
 
+const containerRestartPolicies: readonly string[] = ['Always', 'Never', 'OnFailure'];
+
 /** What is wrong with a pod spec; `field` is its path. */
 export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -31,15 +34,20 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
     }
   }
   const names = new Set<string>();
+  const hostPorts = new Set<string>();
   const containers = asObjects(spec['containers']);
   if (containers.length === 0) errors.push(required(`${field}.containers`));
   for (const [index, container] of containers.entries()) {
-    errors.push(...validateContainer(container, `${field}.containers[${index}]`, names, volumes));
+    const at = `${field}.containers[${index}]`;
+    errors.push(...validateContainer(container, at, names, volumes), ...hostPortErrors(container, at, hostPorts));
   }
   for (const [index, container] of asObjects(spec['initContainers']).entries()) {
     const at = `${field}.initContainers[${index}]`;
-    errors.push(...validateContainer(container, at, names, volumes));
-    if (container['restartPolicy'] != null) errors.push(...oneOf(container, at, 'restartPolicy', ['Always']));
+    // One runs after the other: only within one of them two ports are in each other's way.
+    errors.push(...validateContainer(container, at, names, volumes), ...hostPortErrors(container, at, new Set()));
+    const policy = container['restartPolicy'];
+    if (policy != null && !containerRestartPolicies.includes(asText(policy)))
+      errors.push(notSupported(`${at}.restartPolicy`, policy, containerRestartPolicies));
   }
   errors.push(
     ...oneOf(spec, field, 'restartPolicy', ['Always', 'OnFailure', 'Never']),
@@ -73,49 +81,6 @@ function oneOf(parent: JsonObject, field: string, key: string, allowed: readonly
   return allowed.includes(value) ? [] : [notSupported(`${field}.${key}`, value, allowed)];
 }
 
-function tokenErrors(volume: JsonObject, field: string): FieldError[] {
-  return asObjects(asObject(volume['projected'])?.['sources']).flatMap((source, index) =>
-    source['serviceAccountToken'] == null
-      ? []
-      : [
-          forbiddenField(
-            `${field}.projected.sources[${index}].serviceAccountToken`,
-            'must not be specified when serviceAccountName is not set',
-          ),
-        ],
-  );
-}
-
-/** What the volume is made of, in the order the real server looks: all but the first are too many. */
-function volumeSources(volume: JsonObject): string[] {
-  const given = Object.keys(volume).filter((key) => key !== 'name' && volume[key] != null);
-  const rank = (key: string) => ['emptyDir', 'hostPath'].indexOf(key) >>> 0;
-  return given.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function validateVolume(volume: JsonObject, field: string, names: Set<string>): FieldError[] {
-  const errors: FieldError[] = [];
-  const name = asText(volume['name']);
-  if (!name) errors.push(required(`${field}.name`));
-  else for (const text of dnsLabel(name)) errors.push(invalidValue(`${field}.name`, name, text));
-  const sources = volumeSources(volume);
-  if (sources.length === 0) errors.push(required(field, 'must specify a volume type'));
-  for (const extra of sources.slice(1)) {
-    errors.push(forbiddenField(`${field}.${extra}`, 'may not specify more than 1 volume type'));
-  }
-  if (names.has(name)) errors.push(duplicate(`${field}.name`, name));
-  names.add(name);
-  const secret = asObject(volume['secret']);
-  if (secret && !secret['secretName']) errors.push(required(`${field}.secret.secretName`));
-  const config = asObject(volume['configMap']);
-  if (config && !config['name']) errors.push(required(`${field}.configMap.name`));
-  const claim = asObject(volume['persistentVolumeClaim']);
-  if (claim && !claim['claimName']) errors.push(required(`${field}.persistentVolumeClaim.claimName`));
-  const hostPath = asObject(volume['hostPath']);
-  if (hostPath && !hostPath['path']) errors.push(required(`${field}.hostPath.path`));
-  return errors;
-}
-
 function validateContainer(
   container: JsonObject,
   field: string,
@@ -124,12 +89,9 @@ function validateContainer(
 ): FieldError[] {
   const errors: FieldError[] = [];
   const name = asText(container['name']);
-  if (!name) errors.push(required(`${field}.name`));
-  else {
-    for (const text of dnsLabel(name)) errors.push(invalidValue(`${field}.name`, name, text));
-    if (names.has(name)) errors.push(duplicate(`${field}.name`, name));
-    names.add(name);
-  }
+  errors.push(...requiredName(name, `${field}.name`, dnsLabel));
+  if (names.has(name)) errors.push(duplicate(`${field}.name`, name));
+  names.add(name);
   const image = asText(container['image']);
   if (!image) errors.push(required(`${field}.image`));
   else if (image !== image.trim()) {
@@ -141,13 +103,7 @@ function validateContainer(
     ...validateEnvironment(asObjects(container['env']), `${field}.env`),
     ...validateEnvironmentSources(asObjects(container['envFrom']), `${field}.envFrom`),
   );
-  for (const [index, mount] of asObjects(container['volumeMounts']).entries()) {
-    const at = `${field}.volumeMounts[${index}]`;
-    const mounted = asText(mount['name']);
-    if (!mounted) errors.push(required(`${at}.name`));
-    else if (!volumes.has(mounted)) errors.push(notFoundValue(`${at}.name`, mounted));
-    if (!mount['mountPath']) errors.push(required(`${at}.mountPath`));
-  }
+  errors.push(...validateMounts(asObjects(container['volumeMounts']), `${field}.volumeMounts`, volumes));
   errors.push(...oneOf(container, field, 'imagePullPolicy', ['Always', 'IfNotPresent', 'Never']));
   errors.push(...validateResources(asObject(container['resources']) ?? {}, `${field}.resources`));
   for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
@@ -157,28 +113,36 @@ function validateContainer(
   return errors;
 }
 
+/** @param taken ports of the node that other containers have already */
+function hostPortErrors(container: JsonObject, field: string, taken: Set<string>): FieldError[] {
+  return asObjects(container['ports']).flatMap((port, index) => {
+    const host = asNumber(port['hostPort']) ?? 0;
+    if (host === 0) return [];
+    const onHost = `${asText(port['protocol'])}/${asText(port['hostIP'])}/${host}`;
+    if (taken.has(onHost)) return [duplicate(`${field}.ports[${index}].hostPort`, onHost)];
+    taken.add(onHost);
+    return [];
+  });
+}
+
 function validateTolerations(tolerations: readonly JsonObject[], field: string): FieldError[] {
   return tolerations.flatMap((toleration, index) => {
     const operator = asText(toleration['operator']) || 'Equal';
     const at = `${field}[${index}].operator`;
-    if (!['Equal', 'Exists'].includes(operator)) return [notSupported(at, operator, ['Equal', 'Exists'])];
+    const errors: FieldError[] = [];
     // Without a key everything is tolerated, which has to be said.
-    return asText(toleration['key']) || operator === 'Exists'
-      ? []
-      : [
-          invalidValue(
-            at,
-            operator,
-            'operator must be Exists when `key` is empty, which means "match all values and all keys"',
-          ),
-        ];
+    if (!asText(toleration['key']) && operator !== 'Exists') {
+      const rule = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      errors.push(invalidValue(at, operator, rule));
+    }
+    if (!['Equal', 'Exists'].includes(operator)) errors.push(notSupported(at, operator, ['Equal', 'Exists']));
+    return errors;
   });
 }
 
 function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();
-  const hostPorts = new Set<string>();
   for (const [index, port] of ports.entries()) {
     const at = `${field}[${index}]`;
     const name = asText(port['name']);
@@ -194,9 +158,6 @@ function validatePorts(ports: readonly JsonObject[], field: string): FieldError[
     const host = asNumber(port['hostPort']) ?? 0;
     if (host !== 0) for (const text of portNumber(host)) errors.push(invalidValue(`${at}.hostPort`, host, text));
     const protocol = asText(port['protocol']);
-    const onHost = `${protocol}/${asText(port['hostIP'])}/${host}`;
-    if (host !== 0 && hostPorts.has(onHost)) errors.push(duplicate(`${at}.hostPort`, onHost));
-    hostPorts.add(onHost);
     if (!protocol) errors.push(required(`${at}.protocol`));
     else if (!['TCP', 'UDP', 'SCTP'].includes(protocol)) {
       errors.push(notSupported(`${at}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']));
@@ -246,6 +207,15 @@ const podFields: readonly string[] = [
   'status.podIPs',
 ];
 
+/** Fields of a pod that are known, and nothing for a variable. */
+const otherPodFields: readonly string[] = [
+  'metadata.annotations',
+  'metadata.labels',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+];
+
 function valueSourceErrors(source: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
   const own = asObject(source['fieldRef']);
@@ -253,14 +223,15 @@ function valueSourceErrors(source: JsonObject, field: string): FieldError[] {
     const path = asText(own['fieldPath']);
     const at = `${field}.fieldRef.fieldPath`;
     if (!path) errors.push(required(at));
+    else if (otherPodFields.includes(path)) errors.push(notSupported(at, path, podFields));
     else if (!podFields.includes(path) && !/^metadata\.(labels|annotations)\['.+'\]$/.test(path)) {
-      errors.push(notSupported(at, path, podFields));
+      errors.push(invalidValue(at, path, `error converting fieldPath: field label not supported: ${path}`));
     }
   }
   for (const kind of ['configMapKeyRef', 'secretKeyRef']) {
     const reference = asObject(source[kind]);
     if (!reference) continue;
-    errors.push(...requiredName(reference['name'], `${field}.${kind}.name`));
+    errors.push(...givenName(reference['name'], `${field}.${kind}.name`));
     errors.push(...requiredName(reference['key'], `${field}.${kind}.key`, configMapKey));
   }
   return errors;
@@ -270,10 +241,9 @@ function validateEnvironmentSources(sources: readonly JsonObject[], field: strin
   return sources.flatMap((source, index) => {
     const at = `${field}[${index}]`;
     const kinds = ['configMapRef', 'secretRef'].filter((kind) => source[kind] != null);
-    if (kinds.length === 0) {
-      return [invalidValue(`${at}`, '', 'must specify one of: `configMapRef` or `secretRef`')];
-    }
-    if (kinds.length > 1) return [invalidValue(`${at}`, '', 'may not have more than one field specified at a time')];
+    // The real server names the list here, not the entry.
+    if (kinds.length === 0) return [invalidValue(field, '', 'must specify one of: `configMapRef` or `secretRef`')];
+    if (kinds.length > 1) return [invalidValue(field, '', 'may not have more than one field specified at a time')];
     return requiredName(asObject(source[kinds[0]!])?.['name'], `${at}.${kinds[0]}.name`);
   });
 }
@@ -304,18 +274,19 @@ function validateResources(resources: JsonObject, field: string): FieldError[] {
   return errors;
 }
 
+function handlerErrors(kind: string, handler: JsonObject, field: string): FieldError[] {
+  if (kind === 'exec') return asList(handler['command']).length === 0 ? [required(`${field}.command`)] : [];
+  if (kind === 'grpc' || typeof handler['port'] === 'string') return [];
+  return portNumberAt(handler['port'], `${field}.port`);
+}
+
 function validateProbe(probe: JsonObject, field: string): FieldError[] {
-  const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'].filter((kind) => probe[kind] != null);
+  const [handler, ...extra] = ['exec', 'httpGet', 'tcpSocket', 'grpc'].filter((kind) => probe[kind] != null);
   const errors: FieldError[] = [];
-  if (handlers.length === 0) errors.push(required(field, 'must specify a handler type'));
-  for (const kind of ['httpGet', 'tcpSocket'] as const) {
-    const handler = asObject(probe[kind]);
-    if (handler && typeof handler['port'] !== 'string') {
-      errors.push(...portNumberAt(handler['port'], `${field}.${kind}.port`));
-    }
-  }
-  for (const extra of handlers.slice(1)) {
-    errors.push(forbiddenField(`${field}.${extra}`, 'may not specify more than 1 handler type'));
+  if (handler === undefined) errors.push(required(field, 'must specify a handler type'));
+  else errors.push(...handlerErrors(handler, asObject(probe[handler]) ?? {}, `${field}.${handler}`));
+  for (const kind of extra) {
+    errors.push(forbiddenField(`${field}.${kind}`, 'may not specify more than 1 handler type'));
   }
   for (const number of [
     'initialDelaySeconds',

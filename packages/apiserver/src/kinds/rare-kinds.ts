@@ -4,7 +4,7 @@ import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
 import { cidr, driverName, givenName, requiredName, requiredTexts } from './field-checks.ts';
-import { forbiddenField, invalidValue, required } from './field-errors.ts';
+import { forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
 import { asList, asNumber, asObject, asObjects, asText, dig } from './json-access.ts';
 import { dnsSubdomain } from './names.ts';
 import { withStatus } from './with-status.ts';
@@ -116,10 +116,14 @@ function validateSlice(object: ApiObject): FieldError[] {
   const chosen = nodeChoices.filter((key) => spec[key] != null && spec[key] !== false && spec[key] !== '');
   return [
     ...driverName(spec['driver'], 'spec.driver'),
+    ...(asText(pool['name']).length > 253 ? [tooLong('spec.pool.name', 253)] : []),
     ...requiredName(pool['name'], 'spec.pool.name', (pooled) => pooled.split('/').flatMap(dnsSubdomain)),
     ...(count > 0 ? [] : [invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
     ...(generation < 0
       ? [invalidValue('spec.pool.generation', generation, 'must be greater than or equal to zero')]
+      : []),
+    ...(spec['nodeName'] === ''
+      ? [invalidValue('spec.nodeName', '', 'must be either unset or set to a non-empty string')]
       : []),
     ...(asText(spec['nodeName']) ? givenName(spec['nodeName'], 'spec.nodeName') : []),
     ...(chosen.length === 1

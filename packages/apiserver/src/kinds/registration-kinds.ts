@@ -229,7 +229,8 @@ function validatePolicy(object: ApiObject): FieldError[] {
   if (object.kind === 'ValidatingAdmissionPolicy') {
     const validations = asObjects(spec['validations']);
     if (validations.length === 0 && asList(spec['auditAnnotations']).length === 0) {
-      errors.push(required('spec.validations', 'validations or auditAnnotations must contain at least one item'));
+      for (const field of ['spec.validations', 'spec.auditAnnotations'])
+        errors.push(required(field, 'validations or auditAnnotations must contain at least one item'));
     }
     for (const [index, validation] of validations.entries()) {
       if (!asText(validation['expression']).trim()) {
@@ -242,8 +243,17 @@ function validatePolicy(object: ApiObject): FieldError[] {
         errors.push(...expressionErrors(message, `spec.validations[${index}].messageExpression`, 'string'));
       }
     }
-  } else errors.push(...mutationErrors(spec));
+  } else errors.push(...mutatedOperationErrors(constraints), ...mutationErrors(spec));
   return errors;
+}
+
+/** What is deleted cannot be changed. The real server names the rules together here. */
+function mutatedOperationErrors(constraints: JsonObject | undefined): FieldError[] {
+  const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
+  return asObjects(constraints?.['resourceRules'])
+    .flatMap((rule) => asList(rule['operations']))
+    .filter((operation) => !operations.includes(asText(operation)))
+    .map((operation) => notSupported('spec.matchConstraints.resourceRules.operations', operation, operations));
 }
 
 /** Whether a mutation compiles is left to a server that evaluates it. */
@@ -364,7 +374,7 @@ export const apiServiceStrategy: Strategy = withStatus({
       errors.push(...requiredName(spec['group'], 'spec.group'));
     }
     errors.push(
-      ...requiredName(spec['version'], 'spec.version', dns1035),
+      ...givenName(spec['version'], 'spec.version', dns1035),
       ...priorityErrors(spec['groupPriorityMinimum'], 'spec.groupPriorityMinimum', 20_000),
       ...priorityErrors(spec['versionPriority'], 'spec.versionPriority', 1_000),
     );

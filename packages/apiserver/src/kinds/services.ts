@@ -2,6 +2,7 @@ import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { ageOf } from './ages.ts';
+import { ipAddress } from './field-checks.ts';
 import { duplicate, invalidValue, notSupported, required } from './field-errors.ts';
 import { asList, asNumber, asObject, asObjects, asText, defaultText, defaultTo, ensureObject } from './json-access.ts';
 import { validateLabels } from './metadata.ts';
@@ -114,11 +115,23 @@ function allocateNodePorts(object: ApiObject, context: StrategyContext): void {
   for (const service of [...context.scan('services'), object]) {
     for (const port of asObjects(asObject(service['spec'])?.['ports'])) used.add(asNumber(port['nodePort']) ?? 0);
   }
+  // One number in two protocols, as DNS has it, is one number on the nodes, too.
+  const shared = new Map(
+    asObjects(spec['ports'])
+      .filter((port) => port['nodePort'])
+      .map((port) => [port['port'], port['nodePort']]),
+  );
   for (const port of wanted) {
+    const known = shared.get(port['port']);
+    if (known !== undefined) {
+      port['nodePort'] = known;
+      continue;
+    }
     const range = lastNodePort - firstNodePort + 1;
     let candidate = Math.floor(context.random.next() * range);
     while (used.has(firstNodePort + candidate)) candidate = (candidate + 1) % range;
     port['nodePort'] = firstNodePort + candidate;
+    shared.set(port['port'], port['nodePort']);
     used.add(firstNodePort + candidate);
   }
 }
@@ -204,6 +217,7 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();
   const seen = new Set<string>();
+  const nodePorts = new Set<string>();
   for (const [index, port] of ports.entries()) {
     const at = `spec.ports[${index}]`;
     const name = asText(port['name']);
@@ -226,6 +240,10 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
     } else if (typeof target === 'string') {
       for (const text of portName(target)) errors.push(invalidValue(`${at}.targetPort`, target, text));
     }
+    const node = asNumber(port['nodePort']);
+    const onNodes = `${protocol}/${node}`;
+    if (node && nodePorts.has(onNodes)) errors.push(duplicate(`${at}.nodePort`, node));
+    nodePorts.add(onNodes);
     const key = `${protocol}/${number}`;
     if (seen.has(key)) {
       // The bare port as the real server's own type prints it.
@@ -237,6 +255,24 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
   return errors;
 }
 
+/**
+ * What is wrong with a Service. The real server allocates before it validates: of what it cannot allocate from or allocate, it
+ * says nothing else.
+ */
+function serviceErrors(object: ApiObject, previous: ApiObject | undefined, context: StrategyContext): FieldError[] {
+  const unreadable = addressErrors(specOf(object));
+  if (unreadable.length > 0) return unreadable;
+  const unallocated = allocationErrors(object, previous, context);
+  return unallocated.length > 0 ? unallocated : validate(object);
+}
+
+function addressErrors(spec: JsonObject): FieldError[] {
+  if (isExternal(spec)) return [];
+  return asList(spec['clusterIPs']).flatMap((address, index) =>
+    index === 0 && address === 'None' ? [] : ipAddress(address, `spec.clusterIPs[${index}]`),
+  );
+}
+
 function allocationErrors(object: ApiObject, previous: ApiObject | undefined, context: StrategyContext): FieldError[] {
   const spec = specOf(object);
   const before = asObject(previous?.['spec']);
@@ -244,11 +280,14 @@ function allocationErrors(object: ApiObject, previous: ApiObject | undefined, co
   const wanted = asList(spec['clusterIPs']);
   const address = asText(wanted[0]);
   if (address && address !== 'None' && address !== asText(asList(before?.['clusterIPs'])[0])) {
-    const taken = [...context.scan('services')].some(
-      (service) =>
-        service.metadata.uid !== object.metadata.uid &&
-        asList(asObject(service['spec'])?.['clusterIPs']).includes(address),
-    );
+    const taken =
+      // Of what is only tried the real server looks at the range alone.
+      !context.dryRun &&
+      [...context.scan('services')].some(
+        (service) =>
+          service.metadata.uid !== object.metadata.uid &&
+          asList(asObject(service['spec'])?.['clusterIPs']).includes(address),
+      );
     const why = taken
       ? 'provided IP is already allocated'
       : address.startsWith('10.96.')
@@ -295,7 +334,7 @@ function validateUpdate(object: ApiObject, previous: ApiObject, context: Strateg
     errors.push(invalidValue('spec.clusterIPs[0]', spec['clusterIPs'], 'may not change once set'));
     return [...errors, ...validate(object)];
   }
-  return [...validate(object), ...allocationErrors(object, previous, context)];
+  return serviceErrors(object, previous, context);
 }
 
 function portsText(ports: readonly JsonObject[]): string {
@@ -331,7 +370,7 @@ export const serviceStrategy: Strategy = withStatus({
   applyDefaults,
   prepareForCreate,
   prepareForUpdate,
-  validate: (object, context) => [...validate(object), ...allocationErrors(object, undefined, context)],
+  validate: (object, context) => serviceErrors(object, undefined, context),
   validateUpdate,
   validateName: dnsLabel,
   selectableFields: {

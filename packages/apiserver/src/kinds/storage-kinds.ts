@@ -4,7 +4,7 @@ import type { Strategy } from '../resource.ts';
 import { ageOf } from './ages.ts';
 import { strategyWith } from './default-strategy.ts';
 import { driverName, givenName, requiredName } from './field-checks.ts';
-import { invalidValue, notSupported, required } from './field-errors.ts';
+import { forbiddenField, notSupported, required } from './field-errors.ts';
 import { asList, asNumber, asObject, asText, defaultTo, dig, ensureObject } from './json-access.ts';
 import { immutable } from './limits.ts';
 import { dnsLabel, qualifiedName } from './names.ts';
@@ -98,6 +98,9 @@ function validateAttachment(object: ApiObject): FieldError[] {
     ...(sources.length === 1
       ? []
       : [required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')]),
+    ...(volume === ''
+      ? [required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName')]
+      : []),
     ...(volume == null ? [] : givenName(volume, 'spec.source.persistentVolumeName')),
     ...givenName(spec['nodeName'], 'spec.nodeName'),
   ];
@@ -120,7 +123,7 @@ export const volumeAttachmentStrategy: Strategy = withStatus({
 
 export const volumeAttributesClassStrategy: Strategy = strategyWith({
   validate: (object) => [
-    ...driverName(object['driverName'], 'driverName'),
+    ...requiredName(asText(object['driverName']).toLowerCase(), 'driverName', qualifiedName),
     ...(Object.keys(asObject(object['parameters']) ?? {}).length === 0
       ? [required('parameters', 'must contain at least one key/value pair')]
       : []),
@@ -139,7 +142,7 @@ export const priorityClassStrategy: Strategy = strategyWith({
     const value = asNumber(object['value']) ?? 0;
     if (name(object).startsWith('system-')) return [];
     return value > highestUserPriority
-      ? [invalidValue('value', value, `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
+      ? [forbiddenField('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
       : [];
   },
   validateUpdate: (object, previous) => immutable(asJson(object), asJson(previous), '', ['value', 'preemptionPolicy']),

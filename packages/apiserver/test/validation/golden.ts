@@ -10,6 +10,6 @@ export async function readRecorded(): Promise<Answers> {
 
 /** A line for each place, so that a re-recording shows where something changed. */
 export async function writeRecorded(answers: Answers): Promise<void> {
-  const lines = Object.entries(answers).map(([place, codes]) => `${JSON.stringify(place)}: ${JSON.stringify(codes)}`);
+  const lines = Object.entries(answers).map(([place, given]) => `${JSON.stringify(place)}: ${JSON.stringify(given)}`);
   await writeFile(file, `{\n${lines.join(',\n')}\n}\n`);
 }

@@ -7,12 +7,6 @@ export interface Accepted {
 
 export const accepted: readonly Accepted[] = [
   {
-    place: 'v1 services',
-    probe: / as it is$/,
-    reason:
-      'On a dry run the real server does not look whether an address is taken. Ours does, as it does without one.',
-  },
-  {
     place: 'admissionregistration.k8s.io/v1 mutatingadmissionpolicies',
     probe: / spec\.mutations\.0\.jsonPatch\.expression: /,
     reason: 'Mutations are not run here, and a warning says so; whether they would compile is not looked at.',

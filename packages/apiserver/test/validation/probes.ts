@@ -9,8 +9,11 @@ export interface Probe extends Asked {
   readonly name: string;
 }
 
-/** By place, and by what is wrong there, the code of the answer. */
-export type Answers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+/** The code of an answer; of a 422 each field it names and the reason, in the order of the alphabet. */
+export type Answer = number | readonly string[];
+
+/** By place, and by what is wrong there. */
+export type Answers = Readonly<Record<string, Readonly<Record<string, Answer>>>>;
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' };
 const isSpared = (path: string) => /^(apiVersion|kind|metadata)(\.|$)/.test(path);
@@ -51,16 +54,23 @@ export function probesAt(place: Place): Probe[] {
   return [...probes.values()];
 }
 
+function answerOf({ status, text }: { readonly status: number; readonly text: string }): Answer {
+  if (status !== 422) return status;
+  const { details } = JSON.parse(text) as Json;
+  const causes: Json[] = details?.causes ?? [];
+  return [...new Set(causes.map(({ field, reason }) => `${field} ${reason}`))].toSorted();
+}
+
 /** @param share every how manyeth probe is sent */
 export async function ask(server: Pick<Swept, 'send'>, share = 1): Promise<Answers> {
-  const answers: Record<string, Record<string, number>> = {};
+  const answers: Record<string, Record<string, Answer>> = {};
   for (const place of kinds) {
     const probes = probesAt(place).filter((_, index) => index % share === 0);
     answers[place.name] = {};
     for (const probe of probes) {
       // The real server panics over a few of these and ends the connection; there is nothing to compare with then.
       const answer = await server.send(probe).catch(() => undefined);
-      if (answer) answers[place.name]![probe.name] = answer.status;
+      if (answer) answers[place.name]![probe.name] = answerOf(answer);
     }
   }
   return answers;

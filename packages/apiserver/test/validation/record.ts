@@ -6,5 +6,5 @@ import { ask } from './probes.ts';
 await using server = await realServer();
 const answers = await ask(server);
 await writeRecorded(answers);
-const probes = Object.values(answers).reduce((sum, codes) => sum + Object.keys(codes).length, 0);
+const probes = Object.values(answers).reduce((sum, given) => sum + Object.keys(given).length, 0);
 process.stdout.write(`validation: ${Object.keys(answers).length} kinds, ${probes} objects\n`);
