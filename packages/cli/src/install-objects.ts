@@ -29,6 +29,8 @@ export interface PodSettings {
   /** Where nothing is said now. Default: as nobody had said anything. */
   readonly image?: string;
   readonly replicas?: number;
+  /** What `image` is of. */
+  readonly version?: string;
 }
 
 export const defaultNamespace = 'slipway-system';
@@ -64,7 +66,7 @@ export function installObjects(operators: readonly OperatorDescription[], option
     ...rbacObjects(operators, {
       name,
       namespace,
-      labelsOf: (operator) => labelsOf(operator, version),
+      labelsOf: (operator) => labelsOf(operator, options),
       configOf: (operator) => settingsOf(operator).config,
       asksForToken: (operator) => settingsOf(operator).config['metrics-require-token'] === 'true',
     }),
@@ -80,7 +82,7 @@ function workloadObjects(operator: OperatorDescription, options: InstallOptions)
   const metadata = (suffix = '') => ({
     name: `${called}${suffix}`,
     namespace,
-    labels: labelsOf(operator, options.version),
+    labels: labelsOf(operator, options),
   });
   const settings = settingsOf(operator);
   const ownConfig = options.configMap === undefined && Object.keys(settings.config).length > 0;
@@ -128,15 +130,23 @@ export function servesWebhooks(operator: OperatorDescription): boolean {
   return (operator.webhooks ?? []).length > 0;
 }
 
-const versionLabel = 'app.kubernetes.io/version';
+export const versionLabel = 'app.kubernetes.io/version';
 const commonLabels = { 'app.kubernetes.io/instance': name, 'app.kubernetes.io/name': name };
 
 function selectorOf(operator: OperatorDescription): Record<string, string> {
   return { [componentLabel]: operator.name, ...commonLabels };
 }
 
-function labelsOf(operator: OperatorDescription, version: string): Record<string, string> {
+/** The version is that of what runs: an image that is kept is of the version it was installed with. */
+function labelsOf(operator: OperatorDescription, options: InstallOptions): Record<string, string> {
+  const kept = options.image === undefined ? options.settingsOf?.(operator).version : undefined;
+  const version = kept ?? ownVersion(options.packageOf?.(operator), options.version);
   return { ...selectorOf(operator), [versionLabel]: version };
+}
+
+/** The version an operator comes in, as a label can say it: that of its package, or of the command that brings it. */
+export function ownVersion(outside: Pick<OutsideOperator, 'version'> | undefined, version: string): string {
+  return (outside?.version ?? version).replaceAll('+', '_');
 }
 
 /** Only what the pods need may run in the namespace, and they need nothing special. */
@@ -214,7 +224,7 @@ function deployment(
       selector: { matchLabels: selector },
       template: {
         metadata: {
-          labels: labelsOf(operator, options.version),
+          labels: labelsOf(operator, options),
           ...(digest === undefined ? {} : { annotations: { 'checksum/config': digest } }),
         },
         spec: {

@@ -2,7 +2,14 @@ import { CommandError, ConfigMap, Deployment, exitCodes, type Client } from '@sl
 import type { OperatorDescription } from '@slipway/runtime';
 import { parse } from 'yaml';
 
-import { defaultReplicas, imageName, settingsFile, workloadName, type PodSettings } from './install-objects.ts';
+import {
+  defaultReplicas,
+  imageName,
+  settingsFile,
+  versionLabel,
+  workloadName,
+  type PodSettings,
+} from './install-objects.ts';
 import { runFlags } from './run-flags.ts';
 import type { SettingsFile } from './settings.ts';
 import type { OperatorChoice } from './slipway-command.ts';
@@ -60,12 +67,16 @@ export function podSettings(
   };
 }
 
-/** An image that has the name of ours comes with the version of the command; any other is where somebody has put it. */
-function keptPods({ image, replicas }: PodSettings, ours: string): Pick<PodSettings, 'image' | 'replicas'> {
+function keptPods({ image, version, replicas }: PodSettings, ours: string): Omit<PodSettings, 'config' | 'env'> {
   return {
-    ...(image === undefined || image.replace(/[:@][^/]*$/, '') === ours ? {} : { image }),
+    ...(image === undefined || isOwnImage(image, ours) ? {} : { image, ...(version === undefined ? {} : { version }) }),
     ...(replicas === undefined || replicas === defaultReplicas ? {} : { replicas }),
   };
+}
+
+/** An image that has the name of ours comes with the version of the command; any other is where somebody has put it. */
+export function isOwnImage(image: string, ours: string): boolean {
+  return image.replace(/[:@][^/]*$/, '') === ours;
 }
 
 function merged(before: Values, now: Values): Values {
@@ -116,10 +127,12 @@ export async function readPodSettings(
     const config = await client.get(ConfigMap, { namespace, name: `${name}-config` }, { signal });
     const deployment = await client.get(Deployment, { namespace, name }, { signal });
     const { replicas } = deployment?.spec ?? {};
+    const version = deployment?.metadata.labels?.[versionLabel];
     const { image, env: variables = [] } = deployment?.spec?.template.spec?.containers[0] ?? {};
     found.set(operator.name, {
       ...(image === undefined ? {} : { image }),
       ...(replicas === undefined ? {} : { replicas }),
+      ...(version === undefined ? {} : { version }),
       config: textMap(config?.data?.[settingsFile]),
       // What comes from a Secret or a field was put there by somebody else, and stays his.
       env: Object.fromEntries(

@@ -247,6 +247,7 @@ describe('the server', () => {
       client,
       operators,
       packageFlag: () => '',
+      packageOf: () => undefined,
       version: '',
       clock: undefined as never,
       signal: new AbortController().signal,

@@ -74,6 +74,33 @@ describe('install', () => {
     expect(await pods()).toEqual({ replicas: 2, image: 'slipway:9.9.9' });
   });
 
+  test('the version its objects are labelled with is that of the image: one that is kept keeps it, and check says so', async () => {
+    await using cluster = await servedCluster();
+    const older = (...flags: string[]) =>
+      call(['install', '--kubeconfig', cluster.kubeconfig, '--no-wait', ...flags], { version: '9.9.8' });
+    const labels = async () => {
+      const { metadata, spec } = (await cluster.client.get(Deployment, deploymentKey))!;
+      return [metadata, spec!.template.metadata!].map((each) => each.labels?.['app.kubernetes.io/version']);
+    };
+    await older('--image', 'here/slipway:1');
+    expect(await labels()).toEqual(['9.9.8', '9.9.8']);
+    const kept = await on(cluster, 'install', '--no-wait');
+    expect(kept.out).toContain('operand keeps its image here/slipway:1 of version 9.9.8; --image NAME runs another\n');
+    expect(await labels()).toEqual(['9.9.8', '9.9.8']);
+    expect((await on(cluster, 'check')).out).toContain(
+      'slipway-system/slipway-operand is of version 9.9.8, this is 9.9.9\n' +
+        '         slipway install operand --image NAME brings it to this version\n',
+    );
+
+    await on(cluster, 'install', '--no-wait', '--image', 'here/slipway:2');
+    expect(await labels()).toEqual(['9.9.9', '9.9.9']);
+    await older('--image', 'slipway:9.9.8');
+    expect(await labels()).toEqual(['9.9.8', '9.9.8']);
+    expect((await on(cluster, 'check')).out).toContain('slipway install operand brings it to this version\n');
+    await on(cluster, 'install', '--no-wait');
+    expect(await labels()).toEqual(['9.9.9', '9.9.9']);
+  });
+
   test.each(['--dry-run', '--dry-run=client'])('%s is told how it is called here', async (flag) => {
     expect(await call(['install', flag])).toEqual({
       code: 2,

@@ -12,6 +12,8 @@ import { runSlipway } from '../src/program.ts';
 export interface CallOptions {
   /** Default: the Operand operator alone. */
   readonly operators?: readonly OperatorDescription[];
+  /** Of the command. Default 9.9.9. */
+  readonly version?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** What is piped into it. Default: nothing. */
@@ -69,13 +71,11 @@ export class Call {
       err: (text) => this.#wrote('err', text),
       signal: this.#stop.signal,
     };
-    const operators = options.operators ?? [operandOperator];
-    this.code = runSlipway(argv, { terminal, version: '9.9.9', commands, operators: async () => operators }).finally(
-      () => {
-        this.#ended = true;
-        for (const look of this.#waiting) look();
-      },
-    );
+    const { operators = [operandOperator], version = '9.9.9' } = options;
+    this.code = runSlipway(argv, { terminal, version, commands, operators: async () => operators }).finally(() => {
+      this.#ended = true;
+      for (const look of this.#waiting) look();
+    });
   }
 
   /** Ctrl-C. */

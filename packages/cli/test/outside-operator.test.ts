@@ -82,8 +82,9 @@ describe('--operator loads an operator from a package of its own', () => {
     await using project = await outside();
     const { out } = await project.slipway('install', '--operator', './buoys', '--print', '--light', 'green');
     const objects = parseManifests(out, { source: 'print' });
-    const container = (objects.find(({ kind }) => kind === 'Deployment') as Deployment).spec?.template.spec
-      ?.containers[0];
+    const deployment = objects.find(({ kind }) => kind === 'Deployment') as Deployment;
+    const container = deployment.spec?.template.spec?.containers[0];
+    expect(deployment.metadata.labels?.['app.kubernetes.io/version']).toBe('1.4.0');
     expect(container?.image).toBe('sea/buoys:1.4.0');
     expect(container?.args?.slice(0, 3)).toEqual(['run', 'buoy', '--operator=.']);
     expect(out).toContain('buoy-light: green');

@@ -9,7 +9,8 @@ import {
 } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
-import { componentLabel, workloadName } from '../install-objects.ts';
+import { componentLabel, imageName, ownVersion, versionLabel, workloadName } from '../install-objects.ts';
+import { isOwnImage } from '../pod-settings.ts';
 import { ageText } from '../view/table.ts';
 import { managerName } from '../webhooks.ts';
 import type { CheckRun, Finding } from './finding.ts';
@@ -24,7 +25,7 @@ export async function findConflicts(run: CheckRun): Promise<Finding[]> {
 }
 
 /** Deployments of Slipway, from this command, the chart or plain files. Two for one operator would take turns. */
-async function installations({ client, operators, packageFlag, version, signal }: CheckRun): Promise<Finding[]> {
+async function installations({ client, operators, packageOf, signal, ...run }: CheckRun): Promise<Finding[]> {
   const labelSelector = 'app.kubernetes.io/name=slipway';
   const deployments = await readable(() => Array.fromAsync(client.list(Deployment, { labelSelector, signal })));
   return operators.flatMap((operator): Finding[] => {
@@ -42,11 +43,15 @@ async function installations({ client, operators, packageFlag, version, signal }
       ];
     const [only] = own;
     if (!only) return [];
-    const found = only.metadata.labels?.['app.kubernetes.io/version'] ?? 'unknown';
+    const outside = packageOf(operator);
+    const version = ownVersion(outside, run.version);
+    const found = only.metadata.labels?.[versionLabel] ?? 'unknown';
+    const image = only.spec?.template.spec?.containers[0]?.image;
+    const isKept = image !== undefined && !isOwnImage(image, imageName(outside));
     const by =
       only.metadata.labels?.['app.kubernetes.io/managed-by'] === 'Helm'
         ? 'helm upgrade'
-        : `slipway install ${operator.name}${packageFlag(operator)}`;
+        : `slipway install ${operator.name}${run.packageFlag(operator)}${isKept ? ' --image NAME' : ''}`;
     if (found === version) return [{ verdict: 'ok', subject, message: `${places[0]} is of this version, ${version}` }];
     return [
       {

@@ -1,7 +1,7 @@
 import type { Client, Clock } from '@slipway/kube';
 import type { OperatorDescription } from '@slipway/runtime';
 
-import type { PackageFlag } from '../slipway-command.ts';
+import type { OperatorChoice, PackageFlag } from '../slipway-command.ts';
 
 /** One thing `slipway check` has looked at. */
 export interface Finding {
@@ -21,6 +21,7 @@ export interface CheckRun {
   readonly operators: readonly OperatorDescription[];
   /** For what to do next. */
   readonly packageFlag: PackageFlag;
+  readonly packageOf: OperatorChoice['packageOf'];
   /** Of this command. */
   readonly version: string;
   readonly clock: Clock;

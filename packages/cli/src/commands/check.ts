@@ -20,12 +20,13 @@ export const command = slipwayCommand({
     { line: 'slipway check operand -o json' },
   ],
   async run({ terminal, version, choice, packageFlag, connect, flags }) {
-    const { operators } = await choice();
+    const { operators, packageOf } = await choice();
     await using cluster = await connect();
     const run: CheckRun = {
       client: cluster.client,
       operators,
       packageFlag,
+      packageOf,
       version,
       clock: terminal.clock,
       signal: terminal.signal,

@@ -29,7 +29,13 @@ import type { OperatorDescription } from '@slipway/runtime';
 
 import { chartFiles, chartOperator } from '../chart-files.ts';
 import { handleHelmDefinitions } from '../helm-leftovers.ts';
-import { componentLabel, defaultNamespace, installObjects, type InstallOptions } from '../install-objects.ts';
+import {
+  componentLabel,
+  defaultNamespace,
+  installObjects,
+  ownVersion,
+  type InstallOptions,
+} from '../install-objects.ts';
 import {
   definitionName,
   findInstalled,
@@ -161,9 +167,13 @@ async function install(context: InstallContext): Promise<void> {
 
 /** What an earlier installation said and this one does not. */
 function tellKept(terminal: Terminal, operator: OperatorDescription, options: InstallOptions): void {
-  const { image, replicas } = options.settingsOf?.(operator) ?? {};
+  const { image, version, replicas } = options.settingsOf?.(operator) ?? {};
+  const isOther = version !== undefined && version !== ownVersion(options.packageOf?.(operator), options.version);
   if (image !== undefined && options.image === undefined)
-    writeLine(terminal, `${operator.name} keeps its image ${image}; --image NAME runs another`);
+    writeLine(
+      terminal,
+      `${operator.name} keeps its image ${image}${isOther ? ` of version ${version}` : ''}; --image NAME runs another`,
+    );
   if (replicas !== undefined && options.replicas === undefined)
     writeLine(terminal, `${operator.name} keeps its number of pods, ${replicas}; --replicas N has another`);
 }
