@@ -174,7 +174,15 @@ const guarded = (state: string, password: string, ...more: KubeObject[]): Wish =
   ],
 });
 
-const scenarios = [
+/** On the real API server a life takes seconds: there it is one life with everything in it, and a handful of deaths. */
+const wholeLife = scenario('a whole life', [
+  create({ ...a, postInstall: [configMap('after')] }),
+  change('to b', b),
+  stuck('to c, which stays pending', stuckC),
+  change('back to b', b),
+  remove,
+]);
+const stories = [
   scenario('install', [create({ steadyState: [configMap('a')], postInstall: [configMap('after')] })]),
   scenario('add and remove members', [create(a), change('to b', b)]),
   scenario('content change', [
@@ -196,6 +204,7 @@ const scenarios = [
   scenario('delete', [create(a), remove]),
   scenario('delete and create again at once', [create(a), { ...remove, name: 'delete at once' }, create(b)]),
 ];
+const scenarios = onReference ? [wholeLife] : stories;
 
 /** All points take minutes: `SLIPWAY_SWEEP=full` (a lane of its own) tries them all, otherwise some are. */
 const full = process.env['SLIPWAY_SWEEP'] === 'full';
@@ -203,23 +212,23 @@ const stride = full ? 1 : 23;
 /** The longest story takes larger steps. */
 const strideOf = (each: Scenario) => (stride > 1 && each.name.startsWith('roll-back') ? 3 * stride : stride);
 
-// On the reference cluster these stories would take hours; its lane runs the same code through the other tests.
-const embeddedOnly = skipped(
-  onReference,
-  'on the real API server: the crash sweep, which looks at every write of the embedded one',
-);
-
-describe.skipIf(embeddedOnly)('an operator that dies at any write', () => {
-  test.each(scenarios)('$name', { timeout: 300_000 }, async (each) => {
-    const result = await sweepCrashes(each, { stride: strideOf(each) });
+describe('an operator that dies at any write', () => {
+  test.each(scenarios)('$name', { timeout: 900_000 }, async (each) => {
+    const points = onReference ? ({ stride: 17, phases: ['after'] } as const) : { stride: strideOf(each) };
+    const result = await sweepCrashes(each, points);
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: killed at ${result.points} points around ${result.requests} writes`);
-    expect(result.points).toBeGreaterThan(result.requests / strideOf(each));
+    expect(result.points).toBeGreaterThan(onReference ? 2 : result.requests / points.stride);
   });
 });
 
+const embeddedOnly = skipped(
+  onReference,
+  'on the real API server: faults at its requests, which would take hours there',
+);
+
 describe.skipIf(embeddedOnly)('an operator with stale caches, lost events, lost answers and conflicts', () => {
-  test.each(full ? scenarios : scenarios.slice(0, 3))('$name', { timeout: 300_000 }, async (each) => {
+  test.each(full ? stories : stories.slice(0, 3))('$name', { timeout: 300_000 }, async (each) => {
     const result = await sweepFaults(each, { stride: strideOf(each) });
     // oxlint-disable-next-line no-console -- how much was covered is part of the result
     console.log(`${result.scenario}: ${result.points} disturbed runs around ${result.requests} writes`);
