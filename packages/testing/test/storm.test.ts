@@ -105,6 +105,32 @@ describe.skipIf(embeddedOnly)('a storm', () => {
     expect(other.journal).not.toEqual(first.journal);
   });
 
+  test(
+    'replaces every process in an upgrade, one after another, and both are at work until then',
+    { timeout: 300_000 },
+    async () => {
+      const started: string[] = [];
+      let version = 'older';
+      const story = (random: SeededRandom): StormStory => {
+        const told = storyWith()(random);
+        return {
+          ...told,
+          controllers(calls) {
+            started.push(version);
+            return told.controllers(calls);
+          },
+          steps: [...told.steps, { name: 'upgrade', run: async () => (version = 'newer'), replacesProcesses: true }],
+          replicas: 2,
+        };
+      };
+      const { journal, happened } = await playStorm(story, 3, options);
+      expect(started.slice(0, 2)).toEqual(['older', 'older']);
+      expect(started.filter((each) => each === 'newer').length).toBeGreaterThanOrEqual(2);
+      expect(journal.some((line) => line.endsWith('step: upgrade'))).toBe(true);
+      expect(happened.step).toBeGreaterThan(1);
+    },
+  );
+
   test('rages for as many writes as the story wants, also when its steps are over', { timeout: 300_000 }, async () => {
     /** Writes every second, for ever. */
     const restless: Controller = controller({

@@ -31,6 +31,10 @@ export interface StormStory {
   isRecord?(object: KubeObject): boolean;
   /** How often the operator may write an object while nothing changes. */
   readonly writes?: WriteBound;
+  /** How many processes there are. Default: one or two, as the seed has it. */
+  readonly replicas?: number;
+  /** Several processes act at once, instead of the one that has the lease. Default false. */
+  readonly withoutLease?: boolean;
   /** It rages for at least so many writes, also when users have nothing left to do. Default 0: as long as there are steps. */
   readonly rages?: number;
 }
@@ -38,6 +42,8 @@ export interface StormStory {
 export interface StormAct {
   readonly name: string;
   run(cluster: TestCluster): Promise<unknown>;
+  /** A step after which processes are replaced one after another, as in an upgrade: those of before meet those of after. Default false. */
+  readonly replacesProcesses?: boolean;
 }
 
 export interface StormOptions {
@@ -134,7 +140,7 @@ class Storm implements Sky {
     this.#story = story;
     this.#random = random;
     this.#climate = cluster.type === 'embedded' ? virtualClimate : realClimate;
-    this.#replicas = random.fork('replicas').chance(0.35) ? 2 : 1;
+    this.#replicas = story.replicas ?? (random.fork('replicas').chance(0.35) ? 2 : 1);
     this.#startedAt = cluster.clock.now();
     const watch = story.watch?.(cluster);
     this.#watches = [
@@ -293,6 +299,25 @@ class Storm implements Sky {
     } catch (error) {
       this.#failure ??= new Error(`step ${step.name} failed`, { cause: error });
     }
+    if (step.replacesProcesses) this.#replaceProcesses();
+  }
+
+  #replaceProcesses(): void {
+    const old = [...this.#processes];
+    const downMs = this.#climate.downMs.at(-1)!;
+    old.forEach((process, replica) => {
+      const replacement = apartFromWork(async () => {
+        await this.#passes(replica * downMs);
+        // One that died meanwhile has been replaced already.
+        if (process && this.#processes[replica] === process && !this.#ended) this.#restart(replica, 0);
+      });
+      this.#restarts.add(replacement);
+      void replacement.then(() => this.#restarts.delete(replacement));
+    });
+  }
+
+  async #passes(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => void this.clock.schedule(ms, resolve));
   }
 
   async #edit(draw: SeededRandom): Promise<void> {
@@ -342,7 +367,7 @@ class Storm implements Sky {
       name: 'storm',
       random,
       gracefulStopMs: 0,
-      ...(this.#replicas > 1
+      ...(this.#replicas > 1 && !this.#story.withoutLease
         ? { leaderElection: { namespace: 'default', identity: `replica-${replica}-${random.uuid()}` } }
         : {}),
     });
@@ -360,7 +385,7 @@ class Storm implements Sky {
     // Whoever was writing when this happened may be another replica, which does not wait for this one.
     const restart = apartFromWork(async () => {
       await old?.manager.stop();
-      await new Promise<void>((resolve) => void this.clock.schedule(afterMs, resolve));
+      await this.#passes(afterMs);
       if (!this.#ended) await this.#start(replica);
     });
     this.#restarts.add(restart);
