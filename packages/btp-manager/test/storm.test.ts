@@ -9,7 +9,6 @@ import {
   Secret,
   type KubeObject,
 } from '@slipway/kube';
-import { isIssuedBy } from '@slipway/runtime';
 import {
   playStorm,
   stormSeeds,
@@ -25,11 +24,8 @@ import {
   btpCluster,
   btpController,
   btpOperator,
-  decode,
-  encode,
   held,
   impatient,
-  messageIn,
   namespace,
   primary,
   read,
@@ -40,41 +36,17 @@ import {
   testSettings,
 } from './kit.ts';
 import { watchTrust } from './watch-trust.ts';
+import { isInForce, ownLabel, tell, wishOf } from './wish.ts';
 
 const system = (name: string) => ({ namespace: 'kyma-system', name });
 /** Made by controllers of the cluster for what the manager makes. */
 const madeByOthers = new Set(['ReplicaSet', 'Pod', 'EndpointSlice']);
-const ownLabel = 'app.kubernetes.io/managed-by=btp-manager';
-
-/** What the module is told, and by which it is judged at the end. */
-interface Wish {
-  readonly clientid: string;
-  readonly cluster_id: string;
-  readonly credentials_namespace: 'creds' | 'kyma-system';
-  readonly policies: boolean;
-}
 
 /** Others' objects of which the manager knows: never changed, never deleted. */
 const foreign: readonly KubeObject[] = [
   newObject(PriorityClass, { metadata: { name: 'btp-manager-kyma-priority' }, value: 1000 }),
   newObject(ConfigMap, { metadata: system('of-the-user'), data: { a: 'b' } }),
 ];
-
-function wishOf(random: SeededRandom, index: number): Wish {
-  return {
-    clientid: `client-${index}`,
-    cluster_id: `cluster-${random.below(2)}`,
-    credentials_namespace: random.pick(['creds', 'kyma-system']),
-    policies: random.chance(0.7),
-  };
-}
-
-async function tell({ client }: TestCluster, { policies, ...credentials }: Wish): Promise<void> {
-  const data = Object.fromEntries(Object.entries(credentials).map(([key, value]) => [key, encode(value)]));
-  await client.patch(Secret, system('sap-btp-manager'), { type: 'merge', body: { data } });
-  const annotations = { 'operator.kyma-project.io/btp-operator-disable-network-policies': policies ? null : 'true' };
-  await client.patch(BtpOperator, primary, { type: 'merge', body: { metadata: { annotations } } });
-}
 
 function storyOf(random: SeededRandom): StormStory {
   const wishes = Array.from({ length: 1 + random.below(3) }, (_, index) => wishOf(random, index));
@@ -97,7 +69,11 @@ function storyOf(random: SeededRandom): StormStory {
     controllers: () => [btpController({ settings: testSettings({ ...impatient, ...hurry }) })],
     steps,
     edits,
-    settled: (cluster) => (ends ? isGone(cluster) : isInForce(cluster, wishes.at(-1)!)),
+    settled: async (cluster) => {
+      await (ends ? isGone(cluster) : isInForce(cluster, wishes.at(-1)!));
+      await expectForeign(cluster);
+      return true;
+    },
     watch: watchBtp,
     isRecord: ({ kind }) => madeByOthers.has(kind),
   };
@@ -173,7 +149,7 @@ function watchBtp(cluster: TestCluster): { verify(): void } {
 }
 
 /** Throws, with what it is waiting for, until nothing of the module is left but what the user made. */
-async function isGone(cluster: TestCluster): Promise<boolean> {
+async function isGone(cluster: TestCluster): Promise<void> {
   const { client } = cluster;
   expect(reasonIn(await read(cluster))).toBeUndefined();
   expect(await read(cluster)).toBeUndefined();
@@ -186,31 +162,6 @@ async function isGone(cluster: TestCluster): Promise<boolean> {
   expect(
     await client.get(CustomResourceDefinition, { name: 'serviceinstances.services.cloud.sap.com' }),
   ).toBeUndefined();
-  await expectForeign(cluster);
-  return true;
-}
-
-/** Throws, with what it is waiting for, until the last wish is in force and certificates belong together. */
-async function isInForce(cluster: TestCluster, wish: Wish): Promise<boolean> {
-  const { client } = cluster;
-  const btp = await read(cluster);
-  expect(`${reasonIn(btp)}: ${messageIn(btp)}`).toMatch(/^(ReconcileSucceeded|UpdateDone):/);
-  const there = wish.credentials_namespace;
-  const elsewhere = there === 'creds' ? 'kyma-system' : 'creds';
-  const credentials = (where: string) => client.get(Secret, { namespace: where, name: 'sap-btp-service-operator' });
-  expect(decode((await credentials(there))?.data?.['clientid'])).toBe(wish.clientid);
-  expect(await credentials(elsewhere)).toBeUndefined();
-  const configuration = await client.get(ConfigMap, system('sap-btp-operator-config'));
-  expect(configuration?.data).toMatchObject({ CLUSTER_ID: wish.cluster_id, MANAGEMENT_NAMESPACE: there });
-  const deployment = await client.get(Deployment, system('sap-btp-operator-controller-manager'));
-  expect(deployment?.spec?.replicas).toBe(1);
-  const policies = await Array.fromAsync(client.list(NetworkPolicy, { labelSelector: ownLabel }));
-  expect(policies).toHaveLength(wish.policies ? 4 : 0);
-  const ca = await client.get(Secret, system('ca-server-cert'));
-  const leaf = await client.get(Secret, system('webhook-server-cert'));
-  expect(isIssuedBy(decode(leaf?.data?.['tls.crt']), decode(ca?.data?.['ca.crt']))).toBe(true);
-  await expectForeign(cluster);
-  return true;
 }
 
 async function expectForeign({ client }: TestCluster): Promise<void> {
