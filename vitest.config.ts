@@ -64,8 +64,8 @@ function project(name: string, { include, exclude = [], isolate }: Files): UserW
       pool: 'forks',
       testTimeout: reference ? 300_000 : 30_000,
       hookTimeout: reference ? 300_000 : 30_000,
-      // A real cluster lives on real time, and so does a busy continuous-integration machine: one more try tells a flake from a fault.
-      retry: reference || process.env['CI'] ? 1 : 0,
+      // A real cluster lives on real time, and so does a busy continuous-integration machine: more tries tell a flake from a fault.
+      retry: reference ? 2 : process.env['CI'] ? 1 : 0,
       unstubEnvs: true,
       execArgv: ['--no-warnings=ExperimentalWarning', '--expose-gc'],
     },

@@ -53,13 +53,14 @@ async function endWith(end: 'Ctrl-C' | 'SIGTERM', child: ChildProcess, home: str
   if (end === 'Ctrl-C') process.kill(-child.pid!, 'SIGINT');
   else process.kill(child.pid!, 'SIGTERM');
   await ended;
-  await expect.poll(() => isAlive(child.pid!), { timeout: 60_000 }).toBe(false);
+  // npm ends at once, ours when what it had begun is over: on a busy machine an API server that is just starting takes a while.
+  await expect.poll(() => isAlive(child.pid!), { timeout: 150_000, interval: 100 }).toBe(false);
   expect(await toldOf(home)).toEqual([]);
 }
 
 describe.skipIf(skipped(!onReference, 'signals through npm: npm takes seconds; npm run test:reference sends them'))(
   'through npm',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   () => {
     const ways: [string, string, string[]][] = [
       ['npm run', 'npm', ['run', '--silent', 'slipway', '--']],

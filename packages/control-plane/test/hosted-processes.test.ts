@@ -126,7 +126,7 @@ function servedCertificate(url: string): Promise<string> {
 describe.skipIf(leftOut)('a hosted control plane of real programs', () => {
   test(
     'works with kubectl through an upgrade, new certificates and the death of each of its processes, and goes without a trace',
-    { timeout: 600_000, retry: 0 },
+    { timeout: 600_000 },
     async () => {
       await using cluster = await hostOfProcesses();
       await using stage = new Stage(cluster);
@@ -210,7 +210,7 @@ describe.skipIf(leftOut)('a hosted control plane of real programs', () => {
 
   test(
     'with three members of etcd and two API servers behind a port of the node goes on while one of each does not answer',
-    { timeout: 600_000, retry: 0 },
+    { timeout: 600_000 },
     async () => {
       await using cluster = await hostOfProcesses();
       await using stage = new Stage(cluster);
