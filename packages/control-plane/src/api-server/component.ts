@@ -156,15 +156,17 @@ async function withGivenAccess(
   };
 }
 
-/** Our access as it is, unless it is due, was taken away, or leads elsewhere: to an old address, or with an old authority. */
+/** Our access as it is, unless it is due, was taken away, lies where it is no longer to, or leads elsewhere: to an old address, or with an old authority. */
 async function presentAccess(
   context: ComponentContext<'APIServer'>,
   kubeconfig: string | undefined,
   target: Target,
-  { connect, targetWatch, adminAccess: terms }: Work,
+  { connect, targetWatch, adminAccess: terms, inlineKubeconfig = false }: Work,
 ): Promise<NonNullable<Status['adminAccess']> | undefined> {
   const { adminAccess } = context.component.status ?? {};
   if (!adminAccess || !kubeconfig) return undefined;
+  // One that lay in a status is not kept in a Secret from then on: who could read it has it.
+  if ((adminAccess.kubeconfig !== undefined) !== inlineKubeconfig) return undefined;
   const own = await connect(kubeconfig);
   if (!sameServer(own, target) || (await isWithdrawn(targetWatch.follow(context.key, own), terms))) return undefined;
   const { creationTimestamp, expirationTimestamp } = adminAccess;
