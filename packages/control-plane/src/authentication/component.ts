@@ -1,6 +1,7 @@
 import { targetOf } from '../api-server/target-of.ts';
 import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
+import { isHeeded } from '../component/is-heeded.ts';
 import { OpenIDConnect } from '../target/open-id-connect.ts';
 import { TargetWatch } from '../target/target-watch.ts';
 import type { ConnectTarget } from '../target/target.ts';
@@ -40,7 +41,10 @@ export function authenticationComponent(options: AuthenticationOptions): Compone
     async remove(context) {
       const target = await targetOf(context, options.connect);
       await withReason(problem, async () => {
-        await writeProviders(targetWatch.look(target), []);
+        const isKept = await targetWatch.handOver(context.key, target, (other) =>
+          isHeeded(context.cache, 'Authentication', other),
+        );
+        if (!isKept) await writeProviders(targetWatch.look(target), []);
         await removeUserKubeconfig(context);
       });
     },

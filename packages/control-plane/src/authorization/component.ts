@@ -13,6 +13,7 @@ import { targetOf } from '../api-server/target-of.ts';
 import { applyAllOnce } from '../apply-once.ts';
 import { withReason } from '../component/component-error.ts';
 import type { ComponentDefinition } from '../component/define-component.ts';
+import { isHeeded } from '../component/is-heeded.ts';
 import { TargetWatch, type WatchedTarget } from '../target/target-watch.ts';
 import type { ConnectTarget, Target } from '../target/target.ts';
 import { type AuthorizationConfig, defaultAuthorization, type RoleName, type Subject } from './config.ts';
@@ -61,8 +62,13 @@ export function authorizationComponent(options: AuthorizationOptions): Component
         const message = 'Deletion is waiting for the ClusterAdmin to be removed';
         return { waiting: { reason: 'DeletionWaitingForDependingComponents', message } };
       }
-      const target = targetWatch.look(await targetOf(context, options.connect));
-      await withReason(problem, async () => await dropRoles(target));
+      const target = await targetOf(context, options.connect);
+      await withReason(problem, async () => {
+        const isKept = await targetWatch.handOver(context.key, target, (other) =>
+          isHeeded(context.cache, 'Authorization', other),
+        );
+        if (!isKept) await dropRoles(targetWatch.look(target));
+      });
       return undefined;
     },
   };

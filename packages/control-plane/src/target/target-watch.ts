@@ -47,7 +47,7 @@ export class TargetWatch implements EventSource {
   follow(key: ObjectKey, target: Target, more: readonly TargetKind[] = []): WatchedTarget {
     const kinds = [...this.#kinds, ...more];
     if (!isWatchable(target) || !this.#run) return this.look(target, more);
-    const place = `${target.server}\n${target.certificateAuthority ?? ''}`;
+    const place = placeOf(target);
     const id = keyText(key);
     if (this.#places.get(id) !== place) this.leave(key);
     this.#places.set(id, place);
@@ -73,6 +73,20 @@ export class TargetWatch implements EventSource {
         return found as DeepReadonly<ObjectOf<typeof kind>>[];
       },
     };
+  }
+
+  /**
+   * `key` goes. Whether another control plane on the same API server takes over what they share: the first that `canTake` says so of, which is looked at next and
+   * keeps of it what it needs. The last one finds nobody, and takes it away.
+   */
+  async handOver(key: ObjectKey, target: Target, canTake: (other: ObjectKey) => Promise<boolean>): Promise<boolean> {
+    this.leave(key);
+    for (const other of this.#clusters.get(placeOf(target))?.followers.values() ?? []) {
+      if (!(await canTake(other))) continue;
+      this.#run?.emit(other, { afterMs: collectMs });
+      return true;
+    }
+    return false;
   }
 
   /** `key` is gone. */
@@ -130,6 +144,10 @@ export class TargetWatch implements EventSource {
     this.#clusters.delete(place);
     cluster.stop().catch((error: unknown) => this.#run?.context.log.warn('a watch did not end', { error }));
   }
+}
+
+function placeOf({ server, certificateAuthority = '' }: Target): string {
+  return `${server}\n${certificateAuthority}`;
 }
 
 function isWatchable(target: Target): target is Target & { readonly watching: TargetWatching } {
