@@ -2,7 +2,7 @@ import { defineCommand } from '@slipway/kube/command';
 import { makeEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { renderChart } from '../render/render.ts';
-import { templateOutput } from '../render/template-output.ts';
+import { templateSections } from '../render/template-output.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
 import { helmsOwnTemplating } from './helm-flags.ts';
@@ -75,14 +75,13 @@ export const templateCommand = defineCommand({
         random: terminal.random,
         timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
       });
-      terminal.out(
-        templateOutput(rendered, {
-          includeCrds: flags['include-crds'],
-          hooks: !flags['no-hooks'],
-          skipTests: flags['skip-tests'],
-          showOnly: flags['show-only'],
-        }),
-      );
+      const sections = templateSections(rendered, {
+        includeCrds: flags['include-crds'],
+        hooks: !flags['no-hooks'],
+        skipTests: flags['skip-tests'],
+        showOnly: flags['show-only'],
+      });
+      for (const section of sections) terminal.out(section);
     });
   },
 });

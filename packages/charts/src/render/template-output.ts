@@ -19,21 +19,31 @@ export interface TemplateOutputOptions {
 
 /** The manifest of a release: what Helm stores, and what `helm template` prints before the hooks. */
 export function manifestText(rendered: RenderedChart, options: { includeCrds?: boolean } = {}): string {
-  const crds = options.includeCrds ? rendered.crds.map(({ path, content }) => section(path, content)) : [];
-  return [...crds, ...rendered.manifests.map(({ path, content }) => section(path, content))].join('');
+  return manifestSections(rendered, options).join('');
 }
 
 /** What `helm template` prints. */
 export function templateOutput(rendered: RenderedChart, options: TemplateOutputOptions = {}): string {
-  const hooks = (options.hooks ?? true) ? rendered.hooks : [];
-  const shown = options.skipTests ? hooks.filter(({ events }) => !events.includes('test')) : hooks;
-  const text = `${manifestText(rendered, options).trim()}\n${shown.map(({ path, content }) => section(path, content)).join('')}`;
-  return options.showOnly && options.showOnly.length > 0
-    ? only(text, options.showOnly, options.dialect ?? 'helm4')
-    : text;
+  return templateSections(rendered, options).join('');
 }
 
-function section(path: string, content: string): string {
+/** The same, piece by piece: a single character beyond Latin-1 doubles the room of the text it is in, and the whole is large. */
+export function templateSections(rendered: RenderedChart, options: TemplateOutputOptions = {}): string[] {
+  const hooks = (options.hooks ?? true) ? rendered.hooks : [];
+  const shown = options.skipTests ? hooks.filter(({ events }) => !events.includes('test')) : hooks;
+  const manifests = manifestSections(rendered, options);
+  const last = manifests.pop() ?? '';
+  const sections = [...manifests, `${last.trimEnd()}\n`, ...shown.map(section)];
+  return options.showOnly && options.showOnly.length > 0
+    ? [only(sections.join(''), options.showOnly, options.dialect ?? 'helm4')]
+    : sections;
+}
+
+function manifestSections(rendered: RenderedChart, options: { includeCrds?: boolean }): string[] {
+  return [...(options.includeCrds ? rendered.crds : []), ...rendered.manifests].map(section);
+}
+
+function section({ path, content }: { readonly path: string; readonly content: string }): string {
   return `---\n# Source: ${path}\n${content}\n`;
 }
 
