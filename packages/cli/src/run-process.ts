@@ -1,6 +1,7 @@
 import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/kube/command';
 
 import { runSlipway } from './program.ts';
+import { keepProcessBrief } from './brief-process.ts';
 import type { Installation } from './slipway-command.ts';
 import { makeOutput, mayBeTerminal } from './standard-output.ts';
 
@@ -75,5 +76,6 @@ function processTerminal(stop: AbortController): Terminal {
     clock: systemClock,
     random: systemRandom,
     signal: stop.signal,
+    endsSoon: keepProcessBrief,
   };
 }

@@ -28,7 +28,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function template(args: readonly string[], given: Partial<FlagValues<Flags>> = {}): Promise<string> {
+async function template(
+  args: readonly string[],
+  given: Partial<FlagValues<Flags>> = {},
+  more: Partial<Terminal> = {},
+): Promise<string> {
   let out = '';
   const lists = ['values', 'set', 'set-string', 'set-json', 'set-file', 'set-literal', 'show-only', 'api-versions'];
   const flags = { namespace: 'default', ...Object.fromEntries(lists.map((name) => [name, []])), ...given };
@@ -37,12 +41,25 @@ async function template(args: readonly string[], given: Partial<FlagValues<Flags
     readInput: async () => 'greeting: piped\n',
     cwd: folder,
     env: {},
+    ...more,
   } as unknown as Terminal;
   await templateCommand.run!({ args, flags, terminal } as unknown as CommandContext<Flags>);
   return out;
 }
 
 describe('slipway chart template', () => {
+  it('tells the process that it ends soon, and prints object by object', async () => {
+    const said: string[] = [];
+    const more = { endsSoon: () => said.push('ends soon'), out: (text: string) => said.push(text) };
+    await template(['shop', 'web'], { 'include-crds': true }, more as unknown as Partial<Terminal>);
+    expect(said.map((text) => /^ends soon|(?<=# Source: ).*/.exec(text)?.[0])).toEqual([
+      'ends soon',
+      'web/crds/kind.yaml',
+      'web/templates/config.yaml',
+      'web/templates/test.yaml',
+    ]);
+  });
+
   it('prints what helm template prints', async () => {
     expect(await template(['shop', 'web'], { namespace: 'ns', set: ['greeting=hi'], 'include-crds': true })).toBe(
       [

@@ -56,6 +56,7 @@ export const templateCommand = defineCommand({
     { line: 'slipway chart template ./charts/web --show-only templates/service.yaml', comment: 'one template only' },
   ],
   async run({ args, flags, terminal }) {
+    terminal.endsSoon?.();
     const [first, second] = args as [string, string | undefined];
     await explained(async () => {
       const { chart, values } = await readChart(second ?? first, flags, terminal);

@@ -23,6 +23,8 @@ export interface Terminal {
   readonly random: Random;
   /** Aborts at Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /** Tells the process that it is at work for moments only. Absent where the process is not the command's own. */
+  readonly endsSoon?: () => void;
 }
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34 } as const;
