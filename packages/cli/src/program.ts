@@ -117,6 +117,15 @@ interface CommandOptions {
   readonly variants: readonly OperatorOption<PermissionVariant>[];
 }
 
+/** How tools of this trade call what is called otherwise here. */
+const commandsElsewhere: Readonly<Record<string, string>> = {
+  create: 'npm create slipway FOLDER begins an operator',
+  get: 'slipway status shows what is managed',
+  init: 'npm create slipway FOLDER begins an operator',
+  new: 'npm create slipway FOLDER begins an operator',
+  upgrade: 'slipway install brings what is installed up to date',
+};
+
 /** Makes the command line of what the commands declare. Only a command that is called is read: `slipway --help` waits for none. */
 class Assembly {
   readonly #installation: Installation;
@@ -157,7 +166,7 @@ class Assembly {
         outputError: (text, write) => write(text.replace(/^error: /, 'slipway: ')),
       })
       .exitOverride()
-      .showHelpAfterError('  slipway --help lists the commands')
+      .showHelpAfterError(`  ${this.#otherWord()}slipway --help lists the commands`)
       .hook('preAction', (_program, command) => this.#settle(program, command))
       .addHelpText('after', programHelp);
     for (const { name, summary, load } of commands) {
@@ -207,6 +216,11 @@ class Assembly {
       const code = await declared.run!(context);
       if (typeof code === 'number') this.exitCode = code;
     });
+  }
+
+  #otherWord(): string {
+    const [command = ''] = this.#words;
+    return Object.hasOwn(commandsElsewhere, command) ? `${commandsElsewhere[command]}; ` : '';
   }
 
   #says(flag: string): boolean {

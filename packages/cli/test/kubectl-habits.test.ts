@@ -390,6 +390,14 @@ describe('errors have one style', () => {
   test.each<[string[], string]>([
     [['frobnicate'], "slipway: unknown command 'frobnicate'\n  slipway --help lists the commands\n"],
     [
+      ['init'],
+      "slipway: unknown command 'init'\n  npm create slipway FOLDER begins an operator; slipway --help lists the commands\n",
+    ],
+    [
+      ['upgrade', 'operand'],
+      "slipway: unknown command 'upgrade'\n  slipway install brings what is installed up to date; slipway --help lists the commands\n",
+    ],
+    [
       ['chart', 'template', 'x', './web', '--post-renderer=./change'],
       "slipway: unknown option '--post-renderer=./change'\n  no program is run on manifests: print them with slipway chart template and change what it prints; slipway chart template --help lists its flags\n",
     ],

@@ -69,6 +69,10 @@ async function create(argv: readonly string[], { out, cwd }: Pick<Terminal, 'out
   npm test
   npx slipway up --operator .
 `);
+  if (values.tarballs === undefined)
+    out(
+      '\nnpm install takes Slipway from the registry. Where it is not found there, begin again with --tarballs DIR (--help).\n',
+    );
 }
 
 function parsed(argv: readonly string[]) {

@@ -17,6 +17,7 @@ describe('npm create slipway', () => {
     const { code, out, err } = await place.create('my-operator');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('cd my-operator\n  npm install\n  npm test\n  npx slipway up --operator .\n');
+    expect(out).toContain('begin again with --tarballs DIR');
     expect(await filesOf(join(place.path, 'my-operator'))).toEqual([
       '.dockerignore',
       '.github/workflows/ci.yml',
