@@ -30,11 +30,11 @@ export interface OpenWatch {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Waits for so many events (or the end) of a watch, closes it and compares what came. */
+/** Waits for so many events, for a certain one or for the end of a watch, closes it and compares what came. */
 export interface CollectWatch {
   readonly does: 'collect';
   readonly watch: string;
-  readonly events: number | 'end';
+  readonly events: number | 'end' | ((event: Json) => boolean);
   readonly pick?: (event: Json) => unknown;
 }
 
@@ -103,7 +103,7 @@ export function openWatch(watch: string, path: string, headers: Readonly<Record<
   return { does: 'open', watch, path, headers };
 }
 
-export function collect(watch: string, events: number | 'end', pick?: CollectWatch['pick']): CollectWatch {
+export function collect(watch: string, events: CollectWatch['events'], pick?: CollectWatch['pick']): CollectWatch {
   return { does: 'collect', watch, events, ...(pick ? { pick } : {}) };
 }
 

@@ -138,7 +138,7 @@ const place = fc.record({ kind, name });
 /** One thing somebody does to a cluster: a request, or a read and a request that uses what was read. */
 export type Operation = readonly Send[];
 
-function objectOf(of: Kind, called: string, meta: object, rest: object): object {
+export function objectOf(of: Kind, called: string, meta: object, rest: object): object {
   return { apiVersion: apiVersions[of], kind: of, metadata: { name: called, ...meta }, ...rest };
 }
 
