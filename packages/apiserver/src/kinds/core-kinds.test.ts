@@ -57,6 +57,19 @@ describe('Services', () => {
     );
   });
 
+  it.each([
+    ['an address of an ExternalName', { type: 'ExternalName', externalName: 'a.b', clusterIP: 'x' }, 'spec.clusterIPs'],
+    [
+      'an address before a node port',
+      { clusterIP: '1.2.3.4', type: 'NodePort', ports: [{ port: 0, nodePort: 5 }] },
+      'spec.clusterIPs',
+    ],
+    ['a node port before a port', { type: 'NodePort', ports: [{ port: 0, nodePort: 5 }] }, 'spec.ports[0].nodePort'],
+  ])('are told of %s', async (_what, spec, field) => {
+    const { body } = await create('s10', spec);
+    expect((body['details'] as { causes: object[] }).causes).toMatchObject([{ field }]);
+  });
+
   it('have one node port for one port in two protocols, also for one asked for', async () => {
     const nodePorts = async (name: string, asked: object) => {
       const ports = [

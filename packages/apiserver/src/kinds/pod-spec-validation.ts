@@ -224,7 +224,12 @@ function valueSourceErrors(source: JsonObject, field: string): FieldError[] {
     const at = `${field}.fieldRef.fieldPath`;
     if (!path) errors.push(required(at));
     else if (otherPodFields.includes(path)) errors.push(notSupported(at, path, podFields));
-    else if (!podFields.includes(path) && !/^metadata\.(labels|annotations)\['.+'\]$/.test(path)) {
+    // The old name of `spec.nodeName`.
+    else if (
+      path !== 'spec.host' &&
+      !podFields.includes(path) &&
+      !/^metadata\.(labels|annotations)\['.+'\]$/.test(path)
+    ) {
       errors.push(invalidValue(at, path, `error converting fieldPath: field label not supported: ${path}`));
     }
   }

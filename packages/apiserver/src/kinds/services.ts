@@ -2,32 +2,20 @@ import type { FieldError } from '../api-error.ts';
 import type { ApiObject, JsonObject } from '../object.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { ageOf } from './ages.ts';
-import { ipAddress } from './field-checks.ts';
 import { duplicate, invalidValue, notSupported, required } from './field-errors.ts';
 import { asList, asNumber, asObject, asObjects, asText, defaultText, defaultTo, ensureObject } from './json-access.ts';
 import { validateLabels } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, portName, portNumber } from './names.ts';
 import { labelsText } from './selectors.ts';
+import {
+  allocateAddress,
+  allocateNodePorts,
+  allocationErrors,
+  hasNodePorts,
+  isExternal,
+  specOf,
+} from './service-allocation.ts';
 import { withStatus } from './with-status.ts';
-
-/** Cluster addresses are 10.96.0.1 to 10.96.255.254; the first belongs to `default/kubernetes`. */
-const addressCount = 65_534;
-const firstNodePort = 30_000;
-const lastNodePort = 32_767;
-
-function specOf(object: ApiObject): JsonObject {
-  return ensureObject(object as unknown as JsonObject, 'spec');
-}
-
-function hasNodePorts(spec: JsonObject): boolean {
-  return (
-    spec['type'] === 'NodePort' || (spec['type'] === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false)
-  );
-}
-
-function isExternal(spec: JsonObject): boolean {
-  return spec['type'] === 'ExternalName';
-}
 
 function applyDefaults(object: ApiObject): void {
   const spec = specOf(object);
@@ -81,59 +69,6 @@ function settleFamilies(spec: JsonObject): void {
   }
   if (asList(spec['ipFamilies']).length === 0) spec['ipFamilies'] = [first.includes(':') ? 'IPv6' : 'IPv4'];
   defaultText(spec, 'ipFamilyPolicy', 'SingleStack');
-}
-
-function addressText(index: number): string {
-  return `10.96.${index >> 8}.${index & 255}`;
-}
-
-function usedAddresses(context: StrategyContext): Set<string> {
-  const used = new Set<string>([addressText(1)]);
-  for (const service of context.scan('services')) {
-    for (const address of asList(asObject(service['spec'])?.['clusterIPs'])) used.add(asText(address));
-  }
-  return used;
-}
-
-function allocateAddress(spec: JsonObject, context: StrategyContext): void {
-  if (isExternal(spec)) return;
-  if (asList(spec['clusterIPs']).length === 0) {
-    const used = usedAddresses(context);
-    let index = 1 + Math.floor(context.random.next() * addressCount);
-    while (used.has(addressText(index))) index = (index % addressCount) + 1;
-    spec['clusterIPs'] = [addressText(index)];
-  }
-  spec['clusterIP'] = asList(spec['clusterIPs'])[0]!;
-}
-
-function allocateNodePorts(object: ApiObject, context: StrategyContext): void {
-  const spec = specOf(object);
-  if (!hasNodePorts(spec)) return;
-  const wanted = asObjects(spec['ports']).filter((port) => !port['nodePort']);
-  if (wanted.length === 0) return;
-  const used = new Set<number>();
-  for (const service of [...context.scan('services'), object]) {
-    for (const port of asObjects(asObject(service['spec'])?.['ports'])) used.add(asNumber(port['nodePort']) ?? 0);
-  }
-  // One number in two protocols, as DNS has it, is one number on the nodes, too.
-  const shared = new Map(
-    asObjects(spec['ports'])
-      .filter((port) => port['nodePort'])
-      .map((port) => [port['port'], port['nodePort']]),
-  );
-  for (const port of wanted) {
-    const known = shared.get(port['port']);
-    if (known !== undefined) {
-      port['nodePort'] = known;
-      continue;
-    }
-    const range = lastNodePort - firstNodePort + 1;
-    let candidate = Math.floor(context.random.next() * range);
-    while (used.has(firstNodePort + candidate)) candidate = (candidate + 1) % range;
-    port['nodePort'] = firstNodePort + candidate;
-    shared.set(port['port'], port['nodePort']);
-    used.add(firstNodePort + candidate);
-  }
 }
 
 function prepareForCreate(object: ApiObject, context: StrategyContext): void {
@@ -255,74 +190,10 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
   return errors;
 }
 
-/**
- * What is wrong with a Service. The real server allocates before it validates: of what it cannot allocate from or allocate, it
- * says nothing else.
- */
+/** What cannot be allocated is all that is said of a Service: the real server allocates before it validates. */
 function serviceErrors(object: ApiObject, previous: ApiObject | undefined, context: StrategyContext): FieldError[] {
-  const unreadable = addressErrors(specOf(object));
-  if (unreadable.length > 0) return unreadable;
   const unallocated = allocationErrors(object, previous, context);
   return unallocated.length > 0 ? unallocated : validate(object);
-}
-
-function addressErrors(spec: JsonObject): FieldError[] {
-  if (isExternal(spec)) return [];
-  return asList(spec['clusterIPs']).flatMap((address, index) =>
-    index === 0 && address === 'None' ? [] : ipAddress(address, `spec.clusterIPs[${index}]`),
-  );
-}
-
-function allocationErrors(object: ApiObject, previous: ApiObject | undefined, context: StrategyContext): FieldError[] {
-  const spec = specOf(object);
-  const before = asObject(previous?.['spec']);
-  const errors: FieldError[] = [];
-  const wanted = asList(spec['clusterIPs']);
-  const address = asText(wanted[0]);
-  if (address && address !== 'None' && address !== asText(asList(before?.['clusterIPs'])[0])) {
-    const taken =
-      // Of what is only tried the real server looks at the range alone.
-      !context.dryRun &&
-      [...context.scan('services')].some(
-        (service) =>
-          service.metadata.uid !== object.metadata.uid &&
-          asList(asObject(service['spec'])?.['clusterIPs']).includes(address),
-      );
-    const why = taken
-      ? 'provided IP is already allocated'
-      : address.startsWith('10.96.')
-        ? undefined
-        : 'the provided network does not match the current range';
-    if (why) errors.push(invalidValue('spec.clusterIPs', wanted, `failed to allocate IP ${address}: ${why}`));
-  }
-  for (const [index, port] of asObjects(spec['ports']).entries()) {
-    const number = asNumber(port['nodePort']);
-    if (!number) continue;
-    const at = `spec.ports[${index}].nodePort`;
-    if (number < firstNodePort || number > lastNodePort) {
-      errors.push(
-        invalidValue(
-          at,
-          number,
-          `provided port is not in the valid range. The range of valid ports is ${firstNodePort}-${lastNodePort}`,
-        ),
-      );
-      continue;
-    }
-    for (const service of context.scan('services')) {
-      if (service.metadata.namespace === object.metadata.namespace && service.metadata.name === object.metadata.name)
-        continue;
-      if (
-        asObjects(asObject(service['spec'])?.['ports']).some(
-          (other) => other['nodePort'] === number && other['protocol'] === port['protocol'],
-        )
-      ) {
-        errors.push(invalidValue(at, number, 'provided port is already allocated'));
-        break;
-      }
-    }
-  }
-  return errors;
 }
 
 function validateUpdate(object: ApiObject, previous: ApiObject, context: StrategyContext): FieldError[] {
