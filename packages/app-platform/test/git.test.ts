@@ -76,14 +76,18 @@ test('a merge conflict is aborted, our commit dropped and theirs kept, without a
   expect(await readFile(join(copy.directory, 'a.yaml'), 'utf8')).toBe('a: theirs\n');
 });
 
-test.each(['before it arrives', 'after it has arrived'])(
-  'a push that fails %s is tried again, and that others had pushed before is not forgotten',
+test.each([
+  ['pull', 'before it arrives'],
+  ['push', 'before it arrives'],
+  ['push', 'after it has arrived'],
+])(
+  'a %s that fails %s is tried again: our commit stays, and that others had pushed before is not forgotten',
   { timeout },
-  async (when) => {
+  async (verb, when) => {
     await using world = await gitWorld();
     let failures = 0;
     const copy = world.copy('operator', async (args, options) => {
-      if (args[0] !== 'push' || failures > 0) return await runGit(args, options);
+      if (args[0] !== verb || failures > 0) return await runGit(args, options);
       failures += 1;
       if (when === 'after it has arrived') await runGit(args, options);
       throw new GitError('Failed', 'the connection broke');
@@ -91,10 +95,27 @@ test.each(['before it arrives', 'after it has arrived'])(
     await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
     await copy.prepare();
     await copy.takeRemote();
-    await world.push({ 'b.yaml': 'b: 1\n' }, 'b');
+    const theirs = await world.push({ 'b.yaml': 'b: 1\n' }, 'b');
     await writeFiles(copy.directory, { 'c.yaml': 'c: 1\n' });
     expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('merged');
     expect(failures).toBe(1);
+    expect(await copy.remoteRevision()).toBe(await copy.revision());
+    expect(await copy.subjects(theirs, 'HEAD')).toEqual([message]);
+  },
+);
+
+test(
+  'a commit that is on no branch, as after a rebase that was interrupted, is pushed to ours',
+  { timeout },
+  async () => {
+    await using world = await gitWorld();
+    const copy = world.copy('operator');
+    await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
+    await copy.prepare();
+    await copy.takeRemote();
+    await copy.git(['checkout', '--quiet', '--detach']);
+    await writeFiles(copy.directory, { 'b.yaml': 'b: 1\n' });
+    expect(await commitAndPush(copy, { message, clock: impatientClock() })).toBe('pushed');
     expect(await copy.remoteRevision()).toBe(await copy.revision());
   },
 );

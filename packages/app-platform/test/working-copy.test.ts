@@ -89,9 +89,11 @@ test('a decrypted file never leaves, whatever the repository ignores', async () 
   await using world = await gitWorld();
   await world.push({ ...files, '.gitignore': '!*.dec\n' }, 'a');
   const { copy } = await checkedOut(world);
-  await writeFiles(copy.directory, { [`${secret}.dec`]: 'a: 1\n', 'env/apps/shop.yaml': 'a: 2\n' });
-  const clock = impatientClock();
-  expect(await commitAndPush(copy, { message: commitMessages.values, clock })).toBe('pushed');
+  const push = async () => await commitAndPush(copy, { message: commitMessages.values, clock: impatientClock() });
+  await writeFiles(copy.directory, { ...files, [`${secret}.dec`]: 'a: 1\n' });
+  expect(await push()).toBe('unchanged');
+  await writeFiles(copy.directory, { 'env/apps/shop.yaml': 'a: 2\n' });
+  expect(await push()).toBe('pushed');
   expect(await world.refusedPushes()).toBe('');
   const { stdout } = await copy.git(['ls-tree', '-r', '--name-only', 'origin/main']);
   expect(stdout.split('\n').filter(Boolean).sort()).toEqual(['.gitignore', ...Object.keys(files)].sort());

@@ -1,14 +1,21 @@
-import type { Client } from '@slipway/kube';
+import { writeFile } from 'node:fs/promises';
+import type { Client, KubeObject } from '@slipway/kube';
 import { generateAgeKey } from '@slipway/sops';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 
 import { writeFiles } from '../../test/git-kit.ts';
 import { stepPlatform } from '../../test/step-kit.ts';
+import { GitError } from '../git/git-error.ts';
+import type { WorkingCopy } from '../git/working-copy.ts';
 import { migrate } from '../platform/migrate.ts';
 import { ensureTeamGitOpsDirectories } from '../platform/team-directories.ts';
+import { storedSecrets } from '../secrets/stored-secrets.ts';
+import { bootstrap } from './bootstrap.ts';
 import { bootstrapSops } from './bootstrap-sops.ts';
 import { copyBasicFiles } from './copy-basic-files.ts';
 import { handleFileEntry } from './handle-file-entry.ts';
+import { processValues } from './process-values.ts';
 import { validateCluster } from './validate-cluster.ts';
 import { valuesInput } from './values-input.ts';
 
@@ -175,4 +182,53 @@ test('ensureTeamGitOpsDirectories(): every team has its folders, and what is in 
   });
   await ensureTeamGitOpsDirectories(step.platform.directory);
   expect(await step.files()).toEqual(files);
+});
+
+/** A cluster that keeps what is applied, and nothing else. */
+function keepingCluster(): Client {
+  const kept = new Map<string, KubeObject>();
+  const id = (kind: string, { namespace = '', name = '' }: { namespace?: string; name?: string }) =>
+    `${kind}/${namespace}/${name}`;
+  return {
+    get: async ({ kind }: { kind: string }, key: { namespace: string; name: string }) => kept.get(id(kind, key)),
+    apply: async (object: KubeObject) => void kept.set(id(object.kind, object.metadata), object),
+  } as unknown as Client;
+}
+
+const given = {
+  cluster: { name: 'dev', domainSuffix: 'dev.example.com' },
+  kms: { sops: { provider: 'age' } },
+  apps: { gitea: { adminPassword: 'first' } },
+};
+
+test('processValues(): a value that was mended for the next attempt wins over what the last one stored; all else stays', async () => {
+  const client = keepingCluster();
+  await using step = await stepPlatform({ values: given, client });
+  await processValues(step.platform);
+  const { users, kms } = await storedSecrets(client);
+  const mended = { ...given, apps: { gitea: { adminPassword: 'second' } } };
+  await writeFile(step.platform.settings.valuesInput!, stringify(mended));
+  await processValues(step.platform);
+  expect(await step.platform.layers.values('files')).toMatchObject({ apps: { gitea: { adminPassword: 'second' } } });
+  expect(await storedSecrets(client)).toMatchObject({ users, kms });
+});
+
+test('bootstrap(): a Git server that the platform itself brings is not there yet, and nobody waits for it', async () => {
+  const copy = {
+    prepare: async () => undefined,
+    remoteRevision: async () => {
+      throw new GitError('Unreachable', 'nobody answers');
+    },
+  } as unknown as WorkingCopy;
+  await using step = await stepPlatform({
+    values: { ...given, teamConfig: { red: { settings: { resourceQuota: { pods: 5 } } } } },
+    client: keepingCluster(),
+    change: { repository: () => copy },
+  });
+  await bootstrap(step.platform);
+  const files = await step.files();
+  expect(files['env/apps/secrets.gitea.yaml']).toContain('ENC[AES256_GCM');
+  expect(files['env/apps/secrets.gitea.yaml.dec']).toContain('first');
+  // Defaults are written back.
+  expect(files['env/teams/red/policies/require-labels.yaml']).toContain('Audit');
 });

@@ -1,4 +1,4 @@
-import { isUnknownKind, sleep } from '@slipway/kube';
+import { sleep } from '@slipway/kube';
 import { inParallel } from '@slipway/manifests';
 import { parse } from 'yaml';
 
@@ -123,15 +123,10 @@ function isBlank(values: string): boolean {
 /** With the finalizer Argo CD removes what the Application brought; without, all of it would stay. */
 async function removeApplication({ client, signal }: Platform, name: string): Promise<void> {
   const key = { namespace: names.argoNamespace, name };
-  try {
-    const present = await client.get(Application, key, { signal });
-    if (!present) return;
-    await client.addFinalizer(present, argo.cascade, { signal });
-    await client.delete(Application, key, { signal });
-  } catch (error) {
-    // Without Argo CD there is nothing to remove.
-    if (!isUnknownKind(error)) throw error;
-  }
+  const present = await client.get(Application, key, { signal });
+  if (!present) return;
+  await client.addFinalizer(present, argo.cascade, { signal });
+  await client.delete(Application, key, { signal });
 }
 
 /** Waits until an Application is in sync and healthy. */

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '@slipway/kube';
 import { generateAgeKey } from '@slipway/sops';
@@ -12,6 +12,7 @@ import { decryptSecrets, encryptSecrets, secretsInClear } from './crypt.ts';
 import { createCustomCA } from './custom-ca.ts';
 import { generateSecrets } from './generate-secrets.ts';
 import { getKmsValues } from './kms-values.ts';
+import { OpenedSecrets } from './opened-secrets.ts';
 import { getUsers } from './users.ts';
 
 const rules = secretRules({
@@ -177,6 +178,43 @@ test('encrypt(): DEFECT: an edit of the twin of an encrypted file is not lost, a
   await rm(join(step.platform.directory, twin));
   await decryptSecrets(step.crypt);
   expect((await step.files())[twin]).toContain('password: psst');
+});
+
+test('encrypt(): an edit of the twin is not lost where the file was opened before', async () => {
+  await using step = await repository();
+  const crypt = { ...step.crypt, opened: new OpenedSecrets() };
+  await encryptSecrets(crypt);
+  await decryptSecrets(crypt);
+  const before = (await step.files())[file]!;
+  await writeFile(join(step.platform.directory, twin), clear.replace('hush', 'psst'));
+  await encryptSecrets(crypt);
+  expect((await step.files())[file]).not.toBe(before);
+});
+
+test('encrypt(): a file that is still in clear becomes what its twin says', async () => {
+  await using step = await repository();
+  await writeFile(join(step.platform.directory, twin), clear.replace('hush', 'psst'));
+  await encryptSecrets(step.crypt);
+  await rm(join(step.platform.directory, twin));
+  await decryptSecrets(step.crypt);
+  expect((await step.files())[twin]).toContain('password: psst');
+});
+
+test('encrypt(): a rule that names what is secret leaves everything else readable', async () => {
+  await using step = await repository();
+  const place = join(step.platform.directory, '.sops.yaml');
+  const rule = await readFile(place, 'utf8');
+  await writeFile(place, `${rule}      encrypted_regex: ^password$\n`);
+  await encryptSecrets(step.crypt);
+  const sealed = (await step.files())[file]!;
+  expect(lineOf(sealed, 'password')).toContain('ENC[AES256_GCM');
+  expect(lineOf(sealed, 'other')).toContain('still');
+});
+
+test('secretsInClear(): an empty file has no secret', async () => {
+  await using step = await repository();
+  await writeFile(join(step.platform.directory, file), '');
+  expect(await secretsInClear(step.platform.directory)).toEqual([]);
 });
 
 test('decrypt(): every secret file has its twin, one whose file is gone goes; again, nothing changes', async () => {
