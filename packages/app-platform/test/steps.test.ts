@@ -31,7 +31,7 @@ import { storedSecrets } from '../src/secrets/stored-secrets.ts';
 import { deploymentState, setDeploymentState } from '../src/state/deployment-state.ts';
 import { readConfigMap, readSecret, writeConfigMap } from '../src/state/records.ts';
 import type { PlatformRoot } from '../src/values/platform-root.ts';
-import type { Tree } from '../src/values/tree.ts';
+import { valueAt, type Tree } from '../src/values/tree.ts';
 import { initialValues } from './platform-kit.ts';
 import { stepPlatform, type StepPlatform } from './step-kit.ts';
 
@@ -284,6 +284,18 @@ describe('a platform, step by step', () => {
       expect.objectContaining({ level: 'error', fields: expect.objectContaining({ failed: ['console-Bad_Name'] }) }),
     );
     expect(await argoApplications(platform)).toContain('console-console');
+  });
+
+  test('the charts of applications are those of APPS_REVISION, else of otomi.version', async () => {
+    const revisionWith = async (change: Partial<Platform>): Promise<unknown> => {
+      await applyAsApps({ ...platform, ...change });
+      const found = await cluster.client.get(Application, { namespace: 'argocd', name: 'console-console' });
+      return valueAt(found?.spec, ['source', 'targetRevision']);
+    };
+    const layers = { values: async () => ({ otomi: { version: 'v7.0.0' } }) } as unknown as Platform['layers'];
+    expect(await revisionWith({ layers })).toBe('v7.0.0');
+    const settings = { ...platform.settings, appsRevision: 'main' };
+    expect(await revisionWith({ layers, settings })).toBe('main');
   });
 
   test('TRAP: a release that is gone from the list keeps its application; one that is not to be installed loses it', async () => {
