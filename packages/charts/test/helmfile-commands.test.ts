@@ -105,6 +105,7 @@ describe('slipway helmfile without a cluster', () => {
     ['list', { file: 'nowhere.yaml' }, /nowhere\.yaml: no such state file or directory/],
     ['list', { environment: 'unknown' }, /map has no entry for key "word"/],
     ['list', { selector: ['tier'] }, /tier/],
+    ['list', { selector: ['tier=nowhere'] }, /no release has the labels tier=nowhere in environment default/],
     ['build', { 'state-values-file': ['absent.yaml'] }, /absent\.yaml cannot be read: ENOENT/],
     ['template', { selector: ['name=shop'] }, /needs "apps\/store", which the selectors do not take/],
     ['template', { 'include-needs': true, 'skip-needs': true }, /cannot be used together/],

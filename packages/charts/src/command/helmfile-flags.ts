@@ -56,7 +56,7 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
   return flags['skip-needs'] ? 'skip' : 'require';
 }
 
-/** Loads what the flags name. Templates may not run programs. */
+/** Loads what the flags name. Templates may not run programs. As with helmfile, selectors that take nothing are a mistake. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
   const files = flags['state-values-file'];
   const set = flags['state-values-set'];
@@ -64,7 +64,7 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     { files, set },
     async (path) => await readValuesFile(resolve(terminal.cwd, path), path),
   );
-  return await loadHelmfile({
+  const helmfile = await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),
     environment: flags.environment,
@@ -80,4 +80,10 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     ...(values.size > 0 ? { values: toPlain(values) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random },
   });
+  if (!flags.selector?.length || helmfile.releases.length > 0) return helmfile;
+  await helmfile[Symbol.asyncDispose]();
+  throw new CommandError(
+    `no release has the labels ${flags.selector.join(' or ')} in environment ${flags.environment}`,
+    { hint: 'slipway helmfile list shows the releases and their labels' },
+  );
 }
