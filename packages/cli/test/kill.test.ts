@@ -86,7 +86,7 @@ const plan = Array.from({ length: rounds }, (_round, index) => {
 
 test.for(plan)(
   'round $round: kill -9 after line $line of slipway $command --data; the next start goes on, nothing is lost or there twice',
-  { timeout: soak ? 300_000 : 60_000 },
+  { timeout: 300_000 },
   async ({ names, done, line }, { signal }) => {
     const isDone = (text: string) => done.every((pattern) => pattern.test(text));
     await using folder = await temporaryFolder();
