@@ -1,5 +1,5 @@
-import { ConfigMap, Deployment, type KubeObject, Secret } from '@slipway/kube';
-import { testCluster, type TestCluster } from '@slipway/testing';
+import { ConfigMap, CustomResourceDefinition, Deployment, Job, type KubeObject, Secret } from '@slipway/kube';
+import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -67,6 +67,7 @@ async function shop(): Promise<Chart> {
 }
 
 const release = { name: 'shop', namespace: 'default' };
+const sharesKinds = skipped(onReference, 'a definition that stays: tests share the kinds of the real cluster');
 const config = { namespace: 'default', name: 'shop-config' };
 const extra = { namespace: 'default', name: 'shop-extra' };
 
@@ -124,7 +125,7 @@ describe('the life of a release', () => {
     expect(await statuses(cluster)).toEqual([]);
   });
 
-  test('hooks run by weight and then by name, whatever their kinds; one that fails takes those before it along', async () => {
+  test('hooks run by weight and then by name, whatever their kinds; one that fails takes those before it along, one that is refused does not', async () => {
     const { cluster, context } = await started();
     await using _cluster = cluster;
     const hook = (kind: string, name: string, weight: number, policy: string) =>
@@ -135,7 +136,7 @@ describe('the life of a release', () => {
       hook('Secret', 'a', 0, 'hook-succeeded'),
       hook('ConfigMap', 'first', -1, 'hook-failed'),
     ];
-    const install = async (name: string, documents: readonly string[]): Promise<string[]> => {
+    const install = async (name: string, documents: readonly string[], timeoutMs?: number): Promise<string[]> => {
       const ran: string[] = [];
       const chart = await loadFiles(
         Object.entries({ 'Chart.yaml': files['Chart.yaml'], 'templates/hooks.yaml': documents.join('---\n') }).map(
@@ -145,20 +146,57 @@ describe('the life of a release', () => {
       const progress: Exclude<typeof context.progress, undefined> = (event) => {
         if (event.type === 'hook') ran.push(event.object);
       };
-      const work = installRelease({ ...context, progress }, chart, { name, namespace: 'default' });
+      const work = installRelease({ ...context, progress }, chart, { name, namespace: 'default', timeoutMs });
       await done(cluster, work).catch((error: unknown) => ran.push(String((error as { code?: string }).code)));
       return ran;
     };
     const order = ['ConfigMap default/first', 'Secret default/a', 'ConfigMap default/b'];
     expect(await install('well', hooks)).toEqual([...order, 'ConfigMap default/last']);
-    for (const kind of [ConfigMap, Secret])
-      for (const name of ['first', 'b', 'last'])
-        await cluster.client.delete(kind, { namespace: 'default', name }).catch(() => {});
-    expect(await install('ill', [...hooks, hook('ConfigMap', '"Not A Name"', 1, 'hook-failed')])).toEqual([
+
+    const secret = async () => await cluster.client.get(Secret, { namespace: 'default', name: 'a' });
+    expect(await secret()).toBeUndefined();
+    expect(await install('refused', [...hooks, hook('ConfigMap', '"Not A Name"', 1, 'hook-failed')])).toEqual([
       ...order,
       'HookFailed',
     ]);
-    expect(await cluster.client.get(Secret, { namespace: 'default', name: 'a' })).toBeUndefined();
+    expect(await secret()).toBeDefined();
+    // A hook that never ends is waited for, which needs virtual time.
+    if (cluster.type === 'reference') return;
+
+    const idle = 'spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n';
+    const job = hook('Job', 'idle', 1, 'hook-failed').replace('v1', 'batch/v1') + idle;
+    expect(await install('ill', [...hooks, job], 3000)).toEqual([...order, 'Job default/idle', 'HookFailed']);
+    expect(await secret()).toBeUndefined();
+    expect(await cluster.client.get(Job, { namespace: 'default', name: 'idle' })).toBeUndefined();
+  });
+
+  test.skipIf(sharesKinds)('the definition of a kind that a hook brings is never deleted', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: things.release-life.example
+  annotations: { helm.sh/hook: "pre-install,pre-upgrade" }
+spec:
+  group: release-life.example
+  names: { kind: Thing, plural: things }
+  scope: Namespaced
+  versions:
+    - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+`;
+    const chart = await loadFiles(
+      Object.entries({ 'Chart.yaml': files['Chart.yaml'], 'templates/definition.yaml': definition }).map(
+        ([name, text]) => ({ name, data: Buffer.from(text) }),
+      ),
+    );
+    const uid = async () =>
+      (await cluster.client.get(CustomResourceDefinition, { name: 'things.release-life.example' }))?.metadata.uid;
+    await done(cluster, installRelease(context, chart, release));
+    const before = await uid();
+    await done(cluster, upgradeRelease(context, chart, release));
+    expect(before).toBeDefined();
+    expect(await uid()).toBe(before);
   });
 
   test('an object that asks to stay outlives its release', async () => {

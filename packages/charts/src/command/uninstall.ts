@@ -34,6 +34,10 @@ export const uninstallCommand = defineCommand({
         if (done === undefined) continue;
         if (done.kept.length > 0)
           terminal.out(`These resources were kept due to the resource policy:\n${done.kept.join('\n')}\n\n`);
+        if (done.foreign.length > 0)
+          terminal.out(
+            `${done.foreign.length} resource(s) were not deleted because they are not owned by this release:\n${done.foreign.join('\n')}\n\n`,
+          );
         terminal.out(`release "${name}" uninstalled\n`);
       }
     });

@@ -62,9 +62,10 @@ export async function pruneHistory(operation: Operation, history: History, most:
   for (const release of removable.slice(0, Math.max(0, surplus))) await operation.storage.delete(release);
 }
 
-/** All that were deployed before are so no longer; the new one becomes it right after. */
-export async function supersede(operation: Operation, history: readonly Release[]): Promise<void> {
+/** What was deployed before, and what an upgrade began with, is superseded; the new revision becomes the deployed one right after. */
+export async function supersede(operation: Operation, history: readonly Release[], base?: Release): Promise<void> {
   for (const release of history) {
-    if (release.status === 'deployed') await operation.storage.update({ ...release, status: 'superseded' });
+    if (release.status === 'deployed' || release === base)
+      await operation.storage.update({ ...release, status: 'superseded' });
   }
 }

@@ -21,28 +21,35 @@ export async function runHooks(
   // The record has them in the order of kinds, which is left to decide between hooks of one name.
   const ordered = due.toSorted((a, b) => a.weight - b.weight || compare(a.name, b.name));
   const ran = new Map<ReleaseHook, ReleaseHook>();
+  const recorded = (): ReleaseHook[] => release.hooks.map((hook) => ran.get(hook) ?? hook);
   for (const [index, hook] of ordered.entries()) {
+    await cleanUp(operation, release, [hook], 'before-hook-creation');
     const startedAt = operation.now();
-    const finish = (phase: 'Succeeded' | 'Failed'): void => {
+    const enter = (phase: 'Running' | 'Succeeded' | 'Failed'): void => {
       // The policy that counted is recorded with it, as Helm does.
-      const lastRun = { startedAt, completedAt: operation.now(), phase };
+      const lastRun = { startedAt, completedAt: phase === 'Running' ? '' : operation.now(), phase };
       ran.set(hook, { ...hook, deletePolicies: [...policiesOf(hook)], lastRun });
     };
+    enter('Running');
+    await operation.storage.update({ ...release, hooks: recorded() });
+    let isMade = false;
     try {
-      await runHook(operation, release, hook);
-      finish('Succeeded');
+      const objects = await makeHook(operation, release, hook);
+      isMade = true;
+      for (const each of objects) await completion(operation, each);
+      enter('Succeeded');
     } catch (error) {
-      finish('Failed');
-      await cleanUp(operation, release, [hook], 'hook-failed');
-      await cleanUp(operation, release, ordered.slice(0, index), 'hook-succeeded');
-      throw new HookFailure(
-        error,
-        release.hooks.map((each) => ran.get(each) ?? each),
-      );
+      enter('Failed');
+      // What policies say about a failure is about one that ran. That it failed counts more than what is left of it.
+      if (isMade) {
+        await cleanUp(operation, release, [hook], 'hook-failed').catch(() => undefined);
+        await cleanUp(operation, release, ordered.slice(0, index), 'hook-succeeded').catch(() => undefined);
+      }
+      throw new HookFailure(error, recorded());
     }
   }
   await cleanUp(operation, release, ordered.toReversed(), 'hook-succeeded');
-  return release.hooks.map((hook) => ran.get(hook) ?? hook);
+  return recorded();
 }
 
 /** A hook that failed, with the hooks as they are to be recorded. */
@@ -55,15 +62,14 @@ export class HookFailure extends ReleaseError {
   }
 }
 
-async function runHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<void> {
-  const policies = policiesOf(hook);
-  for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
-    if (policies.has('before-hook-creation')) await operation.remove(each, true);
+async function makeHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<ReleaseObject[]> {
+  const objects = await readObjects(operation.client, hook.manifest, release.namespace);
+  for (const each of objects) {
     // As Helm 4 does: one that is still there from before is no obstacle, fields of somebody else are.
     await operation.client.apply(each.object, { fieldManager: 'helm', force: false, fieldValidation: 'Strict' });
     operation.say({ type: 'hook', object: objectText(each) });
-    await completion(operation, each);
   }
+  return objects;
 }
 
 /** Only what runs can end: a Job and a Pod. Everything else is done when it exists. */

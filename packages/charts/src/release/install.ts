@@ -7,7 +7,7 @@ import { openHistory } from './history.ts';
 import { HookFailure, runHooks } from './hooks.ts';
 import { readObjects, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
-import { refuseForeign } from './ownership.ts';
+import { findPresent } from './ownership.ts';
 import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
@@ -76,17 +76,25 @@ export async function installRelease(context: ReleaseContext, chart: Chart, opti
 
   // 3. Nothing of somebody else's is overwritten.
   const objects = await readObjects(operation.client, release.manifest, namespace);
-  if (!options.takeOwnership) await refuseForeign(operation.client, objects, release);
+  const present = await findPresent(operation.client, objects, release, options);
 
   // 4. The record comes before the objects: whoever finds them can tell where they come from.
+  if (history.last?.status === 'uninstalled')
+    await operation.storage.update({
+      ...history.last,
+      status: 'superseded',
+      description: 'superseded by new release',
+    });
   await operation.storage.create(release);
-  return await operation.heartbeat(release, async () => await carryOut(operation, release, objects, options));
+  const adopts = present.size > 0;
+  return await operation.heartbeat(release, async () => await carryOut(operation, release, objects, adopts, options));
 }
 
 async function carryOut(
   operation: Operation,
   release: Release,
   objects: readonly ReleaseObject[],
+  adopts: boolean,
   options: InstallOptions,
 ): Promise<Release> {
   let current = release;
@@ -98,6 +106,7 @@ async function carryOut(
     operation.say({ type: 'phase', text: `installing ${release.name}` });
     await applyObjects(operation, objects, release, {
       forceConflicts: options.forceConflicts || options.takeOwnership,
+      migrate: adopts,
     });
     if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
     await hooks('post-install');

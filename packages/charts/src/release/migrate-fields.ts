@@ -18,7 +18,12 @@ interface ManagedField {
  * Turns what Helm 3 wrote (an `Update` of the manager `helm`) into an `Apply` of the same manager. Without it a field that leaves the manifest would
  * stay on the object for ever, owned by an update nobody makes again.
  */
-export async function migrateFields(client: Client, { kind }: ReleaseObject, present: KubeObject): Promise<void> {
+export async function migrateFields(
+  client: Client,
+  { kind }: ReleaseObject,
+  present: KubeObject | undefined,
+): Promise<void> {
+  if (present === undefined) return;
   const fields = (present.metadata.managedFields ?? []) as ManagedField[];
   const isOld = (field: ManagedField): boolean =>
     field.manager === 'helm' && field.operation === 'Update' && !field.subresource;

@@ -37,21 +37,32 @@ export function isOwnedBy(object: KubeObject, owner: Owner): boolean {
   );
 }
 
-/** Refuses before anything is written when one of the objects is there and belongs to somebody else. */
-export async function refuseForeign(client: Client, objects: readonly ReleaseObject[], owner: Owner): Promise<void> {
+/**
+ * Which of the objects are there already. Refuses before anything is written when one of them belongs to somebody else, unless it is to be taken over.
+ */
+export async function findPresent(
+  client: Client,
+  objects: readonly ReleaseObject[],
+  owner: Owner,
+  { takeOwnership = false }: { readonly takeOwnership?: boolean },
+): Promise<ReadonlySet<ReleaseObject>> {
+  const found = new Set<ReleaseObject>();
   for (const each of objects) {
     const { name, namespace } = each.object.metadata;
     const present = await client.get(each.kind, { name: name!, namespace });
-    if (present === undefined || isOwnedBy(present as KubeObject, owner)) continue;
+    if (present === undefined) continue;
+    found.add(each);
+    if (takeOwnership || isOwnedBy(present as KubeObject, owner)) continue;
     throw new ReleaseError(
       'Foreign',
       `${objectText(each)} exists and cannot be imported into release ${owner.name}: it lacks the label ${managedByLabel}=Helm or the annotations ${nameAnnotation}=${owner.name} and ${namespaceAnnotation}=${owner.namespace}`,
       { hint: 'remove or rename it, or take it over with --take-ownership' },
     );
   }
+  return found;
 }
 
-/** Whether somebody asked for the live object to stay when its release goes. */
+/** Whether an object is to stay when its release goes. */
 export function isKept(object: KubeObject): boolean {
   return object.metadata.annotations?.['helm.sh/resource-policy']?.trim().toLowerCase() === 'keep';
 }

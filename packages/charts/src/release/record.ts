@@ -53,7 +53,8 @@ export function encodeRecord(release: Release): string {
       ...(release.rollbackRevision ? { rollback_revision: release.rollbackRevision } : {}),
     },
     chart: release.chart,
-    config: release.config as Record<string, unknown>,
+    // Left out when there are none, as Helm does: its commands tell `null` from `{}`.
+    ...(Object.keys(release.config).length === 0 ? {} : { config: release.config as Record<string, unknown> }),
     manifest: release.manifest,
     hooks: release.hooks.map(hookJson),
     version: release.revision,

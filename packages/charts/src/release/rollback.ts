@@ -39,18 +39,21 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
       hint: 'slipway chart history shows the revisions',
     });
   }
-  const present = history.deployed ?? history.last;
+  const { last, deployed: before = last } = history;
+  const { deleted: _deleted, ...content } = goal;
   const release: Release = {
-    ...goal,
-    revision: history.last.revision + 1,
+    ...content,
+    revision: last.revision + 1,
     status: 'pending-rollback',
     description: `Rollback to ${goal.revision}`,
-    firstDeployed: present.firstDeployed,
+    firstDeployed: last.firstDeployed,
     lastDeployed: operation.now(),
     rollbackRevision: goal.revision,
     applyMethod: 'ssa',
   };
-  const old = await readObjects(operation.client, present.manifest, namespace);
+  // What was written last is on the cluster, whether that went well or not; what it was to replace may be there still.
+  const old = await readObjects(operation.client, last.manifest, namespace);
+  if (before !== last) old.push(...(await readObjects(operation.client, before.manifest, namespace)));
   const objects = await readObjects(operation.client, release.manifest, namespace);
   await pruneHistory(operation, history, options.historyMax ?? 10);
   await operation.storage.create(release);
@@ -59,11 +62,15 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
     try {
       if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-rollback') };
       operation.say({ type: 'phase', text: `rolling ${name} back to revision ${goal.revision}` });
-      await applyObjects(operation, objects, release, {
-        forceConflicts: options.forceConflicts,
-        migrate: present.applyMethod === 'csa',
-      });
-      await dropObjects(operation, old, objects, { wait: false, owner: release });
+      try {
+        // An object that was not in the last revision may come from a time when Helm 3 wrote it.
+        await applyObjects(operation, objects, release, { forceConflicts: options.forceConflicts, migrate: true });
+        await dropObjects(operation, old, objects);
+      } catch (error) {
+        // What was deployed before is no longer there as a whole.
+        await operation.storage.update({ ...last, status: 'superseded' });
+        throw error;
+      }
       if (options.wait) await waitReady(operation, objects);
       if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-rollback') };
     } catch (error) {

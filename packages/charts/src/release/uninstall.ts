@@ -1,4 +1,5 @@
-import { dropObjects } from './apply-objects.ts';
+import { removeObjects } from './apply-objects.ts';
+import { supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { objectText, readObjects } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
@@ -24,6 +25,8 @@ export interface Uninstalled {
   readonly release: Release;
   /** Objects that asked to stay. */
   readonly kept: readonly string[];
+  /** Objects that belong to somebody else by now, and stayed too. */
+  readonly foreign: readonly string[];
 }
 
 /** Removes a release and its objects. It goes on where an earlier try stopped. */
@@ -46,7 +49,7 @@ export async function uninstallRelease(
   };
   if (last.status === 'uninstalled') {
     await purge();
-    return { release: last, kept: [] };
+    return { release: last, kept: [], foreign: [] };
   }
   let current: Release = {
     ...last,
@@ -58,14 +61,17 @@ export async function uninstallRelease(
   await operation.storage.update(current);
   operation.say({ type: 'phase', text: `uninstalling ${name}` });
   const objects = await readObjects(operation.client, last.manifest, namespace);
-  const kept = await dropObjects(operation, objects, [], { wait: options.wait ?? false, owner: last });
+  const { kept, foreign } = await removeObjects(operation, objects, { wait: options.wait ?? false, owner: last });
   if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-delete') };
   const done: Release = {
     ...current,
     status: 'uninstalled',
     description: options.description ?? 'Uninstallation complete',
   };
-  if (options.keepHistory) await operation.storage.update(done);
-  else await purge();
-  return { release: done, kept: kept.map(objectText) };
+  if (options.keepHistory) {
+    await operation.storage.update(done);
+    const others = stored.slice(0, -1).map(({ release }) => release);
+    await supersede(operation, others);
+  } else await purge();
+  return { release: done, kept: kept.map(objectText), foreign: foreign.map(objectText) };
 }

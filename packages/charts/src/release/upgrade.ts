@@ -5,7 +5,7 @@ import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
 import { identityOf, readObjects, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
-import { refuseForeign } from './ownership.ts';
+import { findPresent } from './ownership.ts';
 import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
@@ -60,14 +60,15 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
   // 3. Nothing of somebody else's is overwritten.
   const before = new Set(old.map(identityOf));
   const added = objects.filter((each) => !before.has(identityOf(each)));
-  if (!options.takeOwnership) await refuseForeign(operation.client, added, release);
+  const present = await findPresent(operation.client, added, release, options);
+  const made = added.filter((each) => !present.has(each));
 
   // 4. The record comes first.
   await pruneHistory(operation, history, options.historyMax ?? 10);
   await operation.storage.create(release);
   return await operation.heartbeat(
     release,
-    async () => await carryOut(operation, { release, base, old, objects, added, history: history.all }, options),
+    async () => await carryOut(operation, { release, base, old, objects, made, history: history.all }, options),
   );
 }
 
@@ -76,12 +77,13 @@ interface Upgrade {
   readonly base: Release;
   readonly old: readonly ReleaseObject[];
   readonly objects: readonly ReleaseObject[];
-  readonly added: readonly ReleaseObject[];
+  /** Those that are not on the cluster yet. */
+  readonly made: readonly ReleaseObject[];
   readonly history: readonly Release[];
 }
 
 async function carryOut(operation: Operation, upgrade: Upgrade, options: UpgradeOptions): Promise<Release> {
-  const { release, base, old, objects, added } = upgrade;
+  const { release, base, old, objects, made, history } = upgrade;
   let current = release;
   try {
     const hooks = async (event: 'pre-upgrade' | 'post-upgrade'): Promise<void> => {
@@ -93,30 +95,32 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
       forceConflicts: options.forceConflicts || options.takeOwnership,
       migrate: base.applyMethod === 'csa',
     });
-    await dropObjects(operation, old, objects, { wait: false, owner: release });
+    await dropObjects(operation, old, objects);
     if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
     await hooks('post-upgrade');
   } catch (error) {
     await fail(operation, current, error, 'Upgrade');
-    if (options.cleanupOnFail) for (const each of added) await operation.remove(each, false);
-    if (!options.rollbackOnFailure) throw error;
+    if (options.cleanupOnFail) for (const each of made) await operation.remove(each, false);
+    const good = history.findLast(({ status }) => status === 'deployed' || status === 'superseded');
+    if (!options.rollbackOnFailure || good === undefined) throw error;
     await rollbackRelease(operation.context, {
       name: release.name,
       namespace: release.namespace,
-      revision: base.revision,
+      revision: good.revision,
       wait: true,
       timeoutMs: options.timeoutMs,
       skipHooks: options.skipHooks,
-      historyMax: options.historyMax,
+      // As Helm does: what is there to go back to is not given up while things go wrong.
+      historyMax: 0,
       forceConflicts: options.forceConflicts,
     });
     throw new ReleaseError(
       'Refused',
-      `release ${release.name} failed, and has been rolled back to revision ${base.revision}: ${error instanceof Error ? error.message : String(error)}`,
+      `release ${release.name} failed, and has been rolled back to revision ${good.revision}: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }
-  await supersede(operation, upgrade.history);
+  await supersede(operation, history, base);
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
   await operation.storage.update(deployed);
   return deployed;

@@ -1,0 +1,430 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import {
+  type Cluster,
+  ConfigMap,
+  connect,
+  Deployment,
+  type KubeObject,
+  loadKubeConfig,
+  Namespace,
+  Secret,
+  Service,
+  systemClock,
+} from '@slipway/kube';
+import { findOracle } from '@slipway/oracles';
+import { ensureReferenceBinaries, type ReferenceCluster, startReferenceCluster } from '@slipway/reference-cluster';
+import { onReference, skipped } from '@slipway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import {
+  type Chart,
+  installRelease,
+  loadChart,
+  rollbackRelease,
+  uninstallRelease,
+  upgradeRelease,
+} from '../src/index.ts';
+
+const without = skipped(
+  !onReference,
+  'what releases leave behind, beside what the helm commands alone leave: needs the real API server',
+);
+const helm3 = await findOracle('helm3');
+const withoutHelm3 = skipped(
+  onReference && !helm3.available,
+  `traces of releases shared with helm 3: ${helm3.available ? '' : helm3.reason}`,
+);
+
+const hook = (name: string, kind: string, annotations: Record<string, string>) =>
+  `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n  annotations: ${JSON.stringify(
+    Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`helm.sh/${key}`, value])),
+  )}\n`;
+const around = 'pre-install,pre-upgrade,pre-rollback,post-install,post-upgrade,post-rollback';
+
+/** Something of everything a release can leave behind. */
+const files = {
+  'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\ndescription: a <shop> & more\n',
+  'values.yaml': 'greeting: hello\nextra: true\nkept: true\nweb: true\ntype: Opaque\n',
+  'templates/config.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: config
+  labels: { tier: shop }
+data:
+  greeting: {{ .Values.greeting | quote }}
+{{- if .Values.extra }}
+  extra: "yes"
+{{- end }}
+`,
+  'templates/extra.yaml':
+    '{{ if .Values.extra }}\napiVersion: v1\nkind: Secret\nmetadata: {name: extra}\nstringData: {a: b}\n{{ end }}\n',
+  'templates/added.yaml': '{{ if .Values.added }}\napiVersion: v1\nkind: Secret\nmetadata: {name: added}\n{{ end }}\n',
+  // The type of a Secret cannot be changed.
+  'templates/sealed.yaml': 'apiVersion: v1\nkind: Secret\nmetadata: {name: sealed}\ntype: {{ .Values.type }}\n',
+  'templates/kept.yaml':
+    '{{ if .Values.kept }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {helm.sh/resource-policy: keep}}\n{{ end }}\n',
+  // Helm makes the objects of one kind at the same time: this one is of another, so that all before it are there.
+  'templates/broken.yaml':
+    '{{ if .Values.broken }}\napiVersion: v1\nkind: Service\nmetadata: {name: "Not A Name"}\nspec: {ports: [{port: 80}]}\n{{ end }}\n',
+  'templates/web.yaml': `{{- if .Values.web }}
+apiVersion: v1
+kind: Service
+metadata: { name: web }
+spec: { selector: { app: web }, ports: [{ name: http, port: 80 }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web }, annotations: { greeting: {{ .Values.greeting }} } }
+    spec: { containers: [{ name: web, image: "web:1", env: [{ name: A, value: b }] }] }
+{{- end }}
+`,
+  'templates/NOTES.txt': 'Say {{ .Values.greeting }}.\n',
+  // Names, kinds and weights that each order tells apart.
+  'templates/hooks/order.yaml': [
+    hook('a-hook', 'Secret', { hook: around }),
+    hook('b-hook', 'ConfigMap', { hook: around }),
+    hook('c-last', 'ConfigMap', { hook: around, 'hook-weight': '5' }),
+    hook('d-first', 'Secret', { hook: around, 'hook-weight': '-5', 'hook-delete-policy': 'before-hook-creation' }),
+    hook('gone', 'ConfigMap', { hook: around, 'hook-weight': '1', 'hook-delete-policy': 'hook-succeeded' }),
+    hook('leaving', 'ConfigMap', { hook: 'pre-delete,post-delete' }),
+  ].join('---\n'),
+  'templates/hooks/broken.yaml': `{{ with .Values.brokenHook }}\n${hook('"Not A Name"', 'ConfigMap', { hook: '{{ . }}', 'hook-weight': '2' })}{{ end }}\n`,
+};
+
+/** What a step is told beside the release, in the words of our functions. */
+interface Work {
+  readonly values?: Readonly<Record<string, string | boolean>>;
+  readonly historyMax?: number;
+  readonly rollbackOnFailure?: boolean;
+  readonly cleanupOnFail?: boolean;
+  readonly replace?: boolean;
+  readonly keepHistory?: boolean;
+  readonly skipHooks?: boolean;
+}
+
+function helmFlags({ values = {}, historyMax, ...switches }: Work): string[] {
+  const words = {
+    rollbackOnFailure: '--rollback-on-failure',
+    cleanupOnFail: '--cleanup-on-fail',
+    replace: '--replace',
+    keepHistory: '--keep-history',
+    skipHooks: '--no-hooks',
+  };
+  return [
+    ...Object.entries(values).map(([key, value]) => `--set=${key}=${value}`),
+    ...(historyMax === undefined ? [] : [`--history-max=${historyMax}`]),
+    ...Object.keys(switches).map((key) => words[key as keyof typeof words]),
+  ];
+}
+
+/** Whoever works on the release `shop`. */
+interface Hand {
+  install(namespace: string, work?: Work): Promise<unknown>;
+  upgrade(namespace: string, work: Work): Promise<unknown>;
+  rollback(namespace: string, revision: number): Promise<unknown>;
+  uninstall(namespace: string, work?: Work): Promise<unknown>;
+}
+
+type HandName = 'ours' | 'helm 3' | 'helm 4';
+type Step = (hand: Hand, namespace: string) => Promise<unknown>;
+
+/** Who installs, upgrades, rolls back and uninstalls: at any two of these steps every two hands meet. */
+const rounds: readonly (readonly [HandName, HandName, HandName, HandName])[] = [
+  ['ours', 'ours', 'ours', 'ours'],
+  ['ours', 'helm 3', 'helm 3', 'helm 3'],
+  ['ours', 'helm 4', 'helm 4', 'helm 4'],
+  ['helm 3', 'ours', 'helm 3', 'helm 4'],
+  ['helm 3', 'helm 3', 'helm 4', 'ours'],
+  ['helm 3', 'helm 4', 'ours', 'helm 3'],
+  ['helm 4', 'ours', 'helm 4', 'helm 3'],
+  ['helm 4', 'helm 3', 'ours', 'helm 4'],
+  ['helm 4', 'helm 4', 'helm 3', 'ours'],
+];
+
+describe.skipIf(without)(
+  'a release leaves behind what the helm commands alone would, also when something fails',
+  { timeout: 300_000 },
+  () => {
+    let reference: ReferenceCluster;
+    let cluster: Cluster;
+    let folder: string;
+    let chart: Chart;
+    const hands = {} as Record<HandName, Hand>;
+    /** Does what ours does: it writes server-side whoever came before, and Helm 4 does so to a release of Helm 3 when it is told. */
+    let standIn: Hand;
+    const name = 'shop';
+
+    async function helm(program: string, ...args: string[]): Promise<string> {
+      const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: reference.kubeconfigPath };
+      return (await promisify(execFile)(program, args, { env })).stdout;
+    }
+
+    function handOf(program: string, serverSide: readonly string[] = []): Hand {
+      const path = join(folder, 'shop');
+      const run = async (namespace: string, ...args: string[]) =>
+        await helm(program, ...args, '--namespace', namespace);
+      return {
+        install: async (namespace, work = {}) => await run(namespace, 'install', name, path, ...helmFlags(work)),
+        upgrade: async (namespace, work) =>
+          await run(namespace, 'upgrade', name, path, ...serverSide, ...helmFlags(work)),
+        rollback: async (namespace, revision) =>
+          await run(namespace, 'rollback', name, String(revision), ...serverSide),
+        uninstall: async (namespace, work = {}) => await run(namespace, 'uninstall', name, ...helmFlags(work)),
+      };
+    }
+
+    beforeAll(async () => {
+      const binaries = await ensureReferenceBinaries({ tools: ['helm'] });
+      if (!binaries.available) throw new Error(binaries.reason);
+      reference = await startReferenceCluster({ binaries });
+      folder = await mkdtemp(join(tmpdir(), 'traces-'));
+      for (const [file, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, 'shop', file)), { recursive: true });
+        await writeFile(join(folder, 'shop', file), text);
+      }
+      chart = await loadChart(join(folder, 'shop'));
+      cluster = connect(await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection());
+      const context = { client: cluster.client, clock: systemClock };
+      hands.ours = {
+        install: async (namespace, work) => await installRelease(context, chart, { name, namespace, ...work }),
+        upgrade: async (namespace, work) => await upgradeRelease(context, chart, { name, namespace, ...work }),
+        rollback: async (namespace, revision) => await rollbackRelease(context, { name, namespace, revision }),
+        uninstall: async (namespace, work) => await uninstallRelease(context, { name, namespace, ...work }),
+      };
+      hands['helm 4'] = handOf(reference.binaries.helm!);
+      standIn = handOf(reference.binaries.helm!, ['--server-side=true']);
+      if (helm3.available) hands['helm 3'] = handOf(helm3.path);
+    });
+    afterAll(async () => {
+      await cluster?.close();
+      await reference?.stop();
+      if (folder) await rm(folder, { recursive: true });
+    });
+
+    let namespaces = 0;
+    async function makeNamespace(): Promise<string> {
+      const namespace = `traces-${(namespaces += 1)}`;
+      await cluster.client.create({ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: namespace } });
+      return namespace;
+    }
+
+    /** Everything in a namespace that is not a matter of time or place. */
+    async function traces(namespace: string): Promise<unknown> {
+      const objects: KubeObject[] = [];
+      for (const kind of [ConfigMap, Secret, Service, Deployment])
+        for await (const each of cluster.client.list(kind, { namespace })) objects.push(each as KubeObject);
+      const own = objects.filter((each) => each.metadata.name !== 'kube-root-ca.crt');
+      const isRecord = (each: KubeObject) => each['type'] === 'helm.sh/release.v1';
+      const hooks = own
+        .filter((each) => each.metadata.annotations?.['helm.sh/hook'] !== undefined)
+        .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map((each) => each.metadata.name);
+      const found = {
+        objects: Object.fromEntries(
+          own.filter((each) => !isRecord(each)).map((each) => [`${each.kind} ${each.metadata.name}`, traceOf(each)]),
+        ),
+        hooks,
+        records: Object.fromEntries(own.filter(isRecord).map((each) => [each.metadata.name, recordOf(each)])),
+      };
+      return JSON.parse(JSON.stringify(found).replaceAll(namespace, 'the namespace')) as unknown;
+    }
+
+    /** In one namespace the hands that are named, in the other Helm alone. What is refused to one is to be refused to both. */
+    async function compare(steps: readonly (readonly [HandName, Step])[]): Promise<readonly [string, string]> {
+      const places = [await makeNamespace(), await makeNamespace()] as const;
+      for (const [index, [hand, step]] of steps.entries()) {
+        const alone = hand === 'ours' ? standIn : hands[hand];
+        const refused = await Promise.all([
+          didFail(async () => await step(hands[hand], places[0])),
+          didFail(async () => await step(alone, places[1])),
+        ]);
+        expect({ step: index, refused: refused[0] }).toEqual({ step: index, refused: refused[1] });
+        expect({ step: index, traces: await traces(places[0]) }).toEqual({
+          step: index,
+          traces: await traces(places[1]),
+        });
+      }
+      return places;
+    }
+
+    const bye = { greeting: 'bye', extra: false, kept: false };
+    const install =
+      (work?: Work): Step =>
+      async (hand, namespace) =>
+        await hand.install(namespace, work);
+    const upgrade =
+      (values: Work['values'], work?: Work): Step =>
+      async (hand, namespace) =>
+        await hand.upgrade(namespace, { values, ...work });
+    const rollback =
+      (revision: number): Step =>
+      async (hand, namespace) =>
+        await hand.rollback(namespace, revision);
+    const uninstall =
+      (work?: Work): Step =>
+      async (hand, namespace) =>
+        await hand.uninstall(namespace, work);
+
+    test.each(rounds)('%s installs, %s upgrades, %s rolls back, %s uninstalls', async (...round) => {
+      if (withoutHelm3 && round.includes('helm 3')) return;
+      const works = [install(), upgrade(bye), rollback(1), uninstall()];
+      await compare(works.map((work, index) => [round[index]!, work]));
+    });
+
+    /** There is no Deployment in them: without its controller it is never ready, and undoing waits. */
+    const noWeb = { web: false };
+    const chains: Record<string, readonly Step[]> = {
+      'an upgrade that is refused cleans up what it made, and the next one goes on': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, kept: false }),
+        upgrade({ ...noWeb, added: true, broken: true }, { cleanupOnFail: true }),
+        upgrade({ ...noWeb, ...bye }),
+        uninstall(),
+      ],
+      'what cannot be updated does not keep the rest from it': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, ...bye, type: 'other' }),
+        rollback(1),
+        uninstall(),
+      ],
+      'a hook that is refused leaves those before it alone': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, brokenHook: 'pre-upgrade' }),
+        upgrade({ ...noWeb, brokenHook: 'pre-delete' }),
+        uninstall(),
+        uninstall({ skipHooks: true }),
+      ],
+      'an installation and an upgrade that fail are undone, with all they made': [
+        install({ values: { ...noWeb, broken: true }, rollbackOnFailure: true }),
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, added: true, broken: true }, { rollbackOnFailure: true }),
+        uninstall(),
+      ],
+      'a history is kept short, but for what undoes an upgrade': [
+        install({ values: noWeb }),
+        ...['one', 'two', 'three'].map((greeting) => upgrade({ ...noWeb, greeting }, { historyMax: 2 })),
+        upgrade({ ...noWeb, broken: true }, { historyMax: 2, rollbackOnFailure: true }),
+      ],
+      'a failed installation is upgraded, and a failed rollback too': [
+        install({ values: { ...noWeb, broken: true } }),
+        upgrade(noWeb),
+        rollback(1),
+        upgrade({ ...noWeb, ...bye }),
+      ],
+      'an uninstalled release is rolled back, and its name used again': [
+        install({ values: noWeb }),
+        uninstall({ keepHistory: true }),
+        rollback(1),
+        uninstall({ keepHistory: true }),
+        install({ values: noWeb, replace: true }),
+      ],
+      'what somebody else took over stays, and only the manifest says what is kept': [
+        install({ values: noWeb }),
+        async (_, namespace) => {
+          const patch = async (object: string, body: unknown) =>
+            await cluster.client.patch(ConfigMap, { namespace, name: object }, { type: 'merge', body } as never);
+          await patch('config', { metadata: { annotations: { 'meta.helm.sh/release-name': 'other' } } });
+          await patch('kept', { metadata: { annotations: { 'helm.sh/resource-policy': null } } });
+        },
+        uninstall(),
+      ],
+    };
+
+    test.each(Object.keys(chains))('%s', async (chain) => {
+      await compare(chains[chain]!.map((step) => ['ours', step]));
+    });
+
+    test('helm tells of a release of ours what it tells of its own', async () => {
+      const places = await compare([
+        ['ours', install()],
+        ['ours', upgrade(bye)],
+        ['ours', rollback(1)],
+      ]);
+      const tell = async (namespace: string): Promise<string> => {
+        const told: string[] = [];
+        for (const program of [reference.binaries.helm!, ...(helm3.available ? [helm3.path] : [])])
+          for (const question of [['list'], ['history', name], ['get', 'all', name]])
+            told.push(await helm(program, ...question, '--namespace', namespace));
+        const time = /\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]* \S+ \w+/g;
+        const text = told.join('\n').replaceAll(namespace, 'the namespace').replaceAll(time, 'then');
+        // Columns are as wide as the times in them.
+        return text.replaceAll(/ +/g, ' ');
+      };
+      expect(await tell(places[0])).toBe(await tell(places[1]));
+    });
+  },
+);
+
+async function didFail(work: () => Promise<unknown>): Promise<boolean> {
+  return await work().then(
+    () => false,
+    () => true,
+  );
+}
+
+function traceOf(object: KubeObject): unknown {
+  const {
+    uid: _uid,
+    resourceVersion: _version,
+    creationTimestamp: _time,
+    managedFields,
+    ...metadata
+  } = object.metadata;
+  return {
+    ...object,
+    metadata,
+    managers: managedFields?.map(({ manager, operation, subresource, fieldsV1 }) => ({
+      manager,
+      operation,
+      subresource,
+      fieldsV1,
+    })),
+    spec: withoutAddresses(object['spec']),
+    status: undefined,
+  };
+}
+
+/** The server gives each Service addresses of its own. */
+function withoutAddresses(spec: unknown): unknown {
+  const { clusterIP: _one, clusterIPs: _all, ...rest } = (spec ?? {}) as Record<string, unknown>;
+  return rest;
+}
+
+interface RecordTrace {
+  readonly info: Record<string, unknown>;
+  readonly chart: Record<string, unknown> & { readonly templates: readonly { name: string; data: string }[] };
+  readonly hooks?: readonly { readonly last_run?: { readonly phase?: string } }[];
+  readonly [field: string]: unknown;
+}
+
+/** A revision as helm would read it: without times, and without what is said about a refusal in other words. */
+function recordOf(secret: KubeObject): unknown {
+  const { release } = secret['data'] as { release: string };
+  const packed = Buffer.from(Buffer.from(release, 'base64').toString('utf8'), 'base64');
+  const { info, hooks, chart, ...record } = JSON.parse(gunzipSync(packed).toString('utf8')) as RecordTrace;
+  const { status, notes, rollback_revision: rollback, description } = info;
+  const { createdAt: _created, modifiedAt: _modified, ...labels } = secret.metadata.labels ?? {};
+  return {
+    ...record,
+    // Left out by Helm 3, whose releases are all written so.
+    apply_method: record['apply_method'] ?? 'csa',
+    labels,
+    chart: {
+      metadata: chart['metadata'],
+      values: chart['values'],
+      templates: chart.templates.map(({ name, data }) => ({ name, data })),
+    },
+    info: { status, notes, rollback, description: String(description).replace(/failed: .*/s, 'failed') },
+    hooks: hooks?.map(({ last_run: run, ...each }) => ({ ...each, phase: run?.phase ?? '' })),
+  };
+}
