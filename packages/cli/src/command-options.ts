@@ -34,6 +34,8 @@ function optionOf(name: string, flag: CommandFlag): Option {
     `${flag.short ? `-${flag.short}, ` : ''}--${negated ? 'no-' : ''}${name}${value}`,
     flag.summary,
   );
+  // By its name alone commander would take `--no-hooks` for the opposite of a flag `hooks` that is on: no hook would ever run.
+  option.negate = negated;
   const parse = flagValue(name, flag);
   if (parse) option.argParser(parse);
   if (flag.type === 'string' && flag.choices) option.choices([...flag.choices]);
