@@ -96,7 +96,7 @@ const embeddedOnly = skipped(
 const options = { replay: 'SLIPWAY_STORM=SEED npx vitest run packages/btp-manager/test/versions.test.ts' };
 
 describe.skipIf(embeddedOnly)('a module that 0.1.0 has left, in a storm', () => {
-  test.each(stormSeeds({ quick: 1, full: 50 }))(
+  test.each(stormSeeds({ quick: 1, full: 15 }))(
     'is upgraded in the middle of it, while the lease passes from version to version: storm %s',
     { timeout: 300_000 },
     async (seed) => {
@@ -123,7 +123,7 @@ describe.skipIf(embeddedOnly)('a module that 0.1.0 has left, in a storm', () => 
     },
   );
 
-  test.each(stormSeeds({ quick: 1, full: 50 }))(
+  test.each(stormSeeds({ quick: 1, full: 15 }))(
     'is in the hands of two managers of one module at once, which no lease keeps apart, and they agree: storm %s',
     { timeout: 300_000 },
     async (seed) => {

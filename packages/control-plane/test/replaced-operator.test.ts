@@ -109,7 +109,7 @@ const histories: readonly (readonly [making: Parting, deleting: Parting])[] = [
 describe.skipIf(embeddedOnly).each(histories)(
   'a control plane whose older operator %s in the middle of making it, and %s in the middle of deleting it',
   (making, deleting) => {
-    test.each(stormSeeds({ quick: 1, full: 30 }))('is ready, and goes: %s', { timeout: 300_000 }, async (seed) => {
+    test.each(stormSeeds({ quick: 1, full: 10 }))('is ready, and goes: %s', { timeout: 300_000 }, async (seed) => {
       const random = new SeededRandom(seed);
       await using landscape = await Landscape.open();
       const { cluster } = landscape;

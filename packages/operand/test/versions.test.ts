@@ -174,7 +174,7 @@ const embeddedOnly = skipped(
 const options = { replay: 'SLIPWAY_STORM=SEED npx vitest run packages/operand/test/versions.test.ts' };
 
 describe.skipIf(embeddedOnly)('an Operand that 0.1.0 has left, in a storm', () => {
-  test.each(stormSeeds({ quick: 1, full: 50 }))(
+  test.each(stormSeeds({ quick: 1, full: 15 }))(
     'is upgraded in the middle of it, definitions first, and loses nothing: storm %s',
     { timeout: 300_000 },
     async (seed) => {
@@ -191,7 +191,7 @@ describe.skipIf(embeddedOnly)('an Operand that 0.1.0 has left, in a storm', () =
     },
   );
 
-  test.each(stormSeeds({ quick: 1, full: 50 }))(
+  test.each(stormSeeds({ quick: 1, full: 15 }))(
     'is in the hands of two versions at once that no lease keeps apart: they come to rest at its manifest, storm %s',
     { timeout: 300_000 },
     async (seed) => {
