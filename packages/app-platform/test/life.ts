@@ -1,20 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '@slipway/kube';
-import { snapshotCluster, type Scenario, type ScenarioStep, type TestCluster } from '@slipway/testing';
+import { Lease, type KubeObject } from '@slipway/kube';
+import { onReference, snapshotCluster, type Scenario, type ScenarioStep, type TestCluster } from '@slipway/testing';
 
 import { runGit } from '../src/git/git-process.ts';
+import { names } from '../src/names.ts';
 import { storedSecrets } from '../src/secrets/stored-secrets.ts';
 import { readConfigMap } from '../src/state/records.ts';
 import type { GitWorld } from './git-kit.ts';
 import { disturbedGit, places, platformWorld, type PlatformWorld } from './platform-kit.ts';
-import { watchStateMachines } from './state-machines.ts';
+import { observeLife } from './state-machines.ts';
 
 /** Whether a process that is started again finds the folder of the one before: a container does, a pod does not. */
 export type Folder = 'kept' | 'new';
 
-/** Loops that seldom run: a new process begins with a round of each, and that has to be enough. */
-const rarely = { POLL_INTERVAL_MS: '120000', RECONCILE_INTERVAL_MS: '3600000' };
+/** Loops that seldom run: a new process begins with a round of each, and that has to be enough. Real time is too dear to wait for a poll. */
+const rarely = { POLL_INTERVAL_MS: onReference ? '300' : '120000', RECONCILE_INTERVAL_MS: '3600000' };
 
 const moreReplicas = 'kind: AplApp\nspec:\n    enabled: true\n    replicas: 3\n';
 const workload = 'kind: AplTeamWorkload\nmetadata: {name: web}\nspec: {image: nginx}\n';
@@ -22,33 +23,62 @@ const workload = 'kind: AplTeamWorkload\nmetadata: {name: web}\nspec: {image: ng
 /** The life of a platform: installed, given a team, and changed. */
 export function platformLife(folder: Folder): Scenario {
   let world!: PlatformWorld;
+  let machines!: Awaited<ReturnType<typeof observeLife>>;
   let processes = 0;
+  /** The process whose first reconcile is through. */
+  let reconciled = 0;
   let wanted = '';
+  const settled = async (commit?: string) => reconciled === processes && (await isApplied(world, commit));
   const push = (name: string, files: Record<string, string>): ScenarioStep => ({
     name,
     run: async () => void (wanted = await world.git.push(files, name)),
-    settled: () => isApplied(world, wanted),
+    settled: () => settled(wanted),
   });
   return {
     name: `app-platform, folder ${folder}`,
     async cluster() {
       world = await platformWorld({ env: rarely });
       processes = 0;
+      reconciled = 0;
       const { cluster } = world;
-      return { ...cluster, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+      machines = await observeLife(cluster);
+      return { ...leaseless(cluster), [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
     },
     controllers(calls) {
       processes += 1;
       const settings = folder === 'kept' ? world.settings : world.withFolder(`env-${processes}`);
-      return [world.controller({ settings, git: disturbedGit(calls) })];
+      const process = processes;
+      const controller = world.controller({ settings, git: disturbedGit(calls) });
+      return [
+        {
+          ...controller,
+          async reconcile(context, key) {
+            const result = await controller.reconcile(context, key);
+            if (key.name === 'reconcile') reconciled = process;
+            return result;
+          },
+        },
+      ];
     },
     steps: [
-      { name: 'install', run: async () => undefined, settled: () => isApplied(world) },
+      { name: 'install', run: async () => undefined, settled: () => settled() },
       push('a team', { 'env/teams/blue/settings.yaml': 'spec: {}\n', 'env/teams/blue/workloads/web.yaml': workload }),
       push('more replicas', { 'env/apps/console.yaml': moreReplicas }),
     ],
-    watch: watchStateMachines,
+    watch: () => machines,
     snapshot: (cluster) => snapshot(cluster, world),
+  };
+}
+
+/** Whoever died keeps its lease for a while: real time is too dear to wait for its end. */
+function leaseless(cluster: TestCluster): TestCluster {
+  if (cluster.embedded) return cluster;
+  return {
+    ...cluster,
+    async run(controllers, options) {
+      if (await cluster.client.get(Lease, names.lease)) await cluster.client.delete(Lease, names.lease);
+      return await cluster.run(controllers, options);
+    },
   };
 }
 
@@ -80,6 +110,8 @@ async function isAncestor(repository: string, older: string, newer: string): Pro
 async function snapshot({ client }: TestCluster, { git }: PlatformWorld): Promise<unknown> {
   const cluster = await snapshotCluster(client);
   for (const [id, object] of Object.entries(cluster)) {
+    // Furniture of every namespace, which its controllers make in their own time.
+    if (/^(configmaps\/.*\/kube-root-ca\.crt|serviceaccounts\/.*\/default)$/.test(id)) delete cluster[id];
     const { type, data } = object as KubeObject & { type?: string; data?: Record<string, string> };
     // How often a release was tried, and which attempt or commit it was in the end, differs from run to run.
     if (type === 'helm.sh/release.v1') delete cluster[id];

@@ -17,8 +17,8 @@ export interface Scenario {
   readonly steps: readonly ScenarioStep[];
   /** The end state, without what differs from run to run (uids, times, versions). */
   snapshot(cluster: TestCluster): Promise<unknown>;
-  /** Called once for each run; may hook observers into the embedded cluster and throw from `verify`. */
-  watch?(cluster: TestCluster): { verify(): void };
+  /** Called once for each run; may hook observers into the cluster and throw from `verify`. */
+  watch?(cluster: TestCluster): { verify(): void | Promise<void> };
   /** How often the operator may write an object while nothing changes. */
   readonly writes?: WriteBound;
 }
@@ -117,7 +117,7 @@ export async function playScenario(scenario: Scenario, disturbance: Disturbance)
       });
     }
     await staysQuiet(scenario.steps.at(-1)!);
-    watch?.verify();
+    await watch?.verify();
     return { snapshot: await scenario.snapshot(cluster), logs: logs() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
