@@ -169,7 +169,8 @@ class Storm implements Sky {
         () => this.#failure !== undefined || this.#nextStep > next || this.#isQuiet(patienceMs),
       );
       if (this.#failure) throw this.#failure;
-      if (this.#nextStep === next) await this.#act('step');
+      // Behind what is under way: a step that a server just started kept waiting took effect after the one that was to undo it.
+      if (this.#nextStep === next) await this.happens('step');
     }
     const { rages = 0 } = this.#story;
     if (this.#writes < rages) {
