@@ -18,13 +18,27 @@ export interface PodVolumesOptions extends Omit<VolumeSources, 'token'> {
 export class PodVolumes {
   readonly #options: PodVolumesOptions;
   readonly #tokens = new Map<string, { token: string; renewAt: number }>();
+  #syncing: Promise<void> = Promise.resolve();
+  #closed = false;
 
   constructor(options: PodVolumesOptions) {
     this.#options = options;
   }
 
-  /** Writes what is not there or has changed. Throws when something a volume needs is not there. */
-  async sync(): Promise<void> {
+  /** Writes what is not there or has changed, one call after another. Throws when something a volume needs is not there. */
+  sync(): Promise<void> {
+    const sync = this.#syncing.catch(() => {}).then(() => (this.#closed ? undefined : this.#syncNow()));
+    this.#syncing = sync;
+    return sync;
+  }
+
+  /** Once it resolves nothing is written any more, and the folder can go. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#syncing.catch(() => {});
+  }
+
+  async #syncNow(): Promise<void> {
     const sources = { ...this.#options, token: (request: TokenFile) => this.#token(request) };
     for (const volume of this.#options.pod.spec.volumes ?? []) {
       const files = await volumeFiles(volume, sources);

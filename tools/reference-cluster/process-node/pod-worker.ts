@@ -117,6 +117,7 @@ export class PodWorker {
     const seconds = metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? defaultGraceSeconds;
     await this.kill(seconds * 1000);
     await this.#writeStatus();
+    await this.#volumes.close();
     await rm(this.#options.folder, { recursive: true, force: true });
     const body = { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } };
     const answer = await this.#options.admin.send('DELETE', this.#path, { body });
