@@ -1,4 +1,14 @@
-import { kindText, type CacheEvent, type Client, type Kind, type KubeObject, type ObjectKey } from '@slipway/kube';
+import {
+  kindText,
+  seconds,
+  timeLimit,
+  type CacheEvent,
+  type Client,
+  type Informer,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+} from '@slipway/kube';
 import type { EmitKey, EventSource, EventSourceContext } from '@slipway/runtime';
 
 import { memberLabel } from './membership.ts';
@@ -10,9 +20,27 @@ export type OwnersOf = (event: CacheEvent, kind: Kind) => readonly ObjectKey[];
 export interface Following {
   /** A kind is watched that was not before: what happened to its objects until now was not seen. */
   readonly isNew: boolean;
+  /** The first list of a kind has not come: what is read before it may change unseen. The owner is woken when it comes. */
+  readonly isLate: boolean;
   /** A kind may not be watched: nothing will tell of its objects. */
   readonly isBlind: boolean;
 }
+
+/** A watch of one kind, while the controller runs. */
+interface Watched {
+  readonly informer: Informer;
+  readonly begunAt: number;
+  readonly stop: () => void;
+}
+
+interface Run {
+  readonly emit: EmitKey;
+  readonly context: EventSourceContext;
+  readonly watched: Map<string, Watched>;
+}
+
+/** How long a reconciler waits for the first list of a kind, from the begin of the watch: a server loads a kind it has just learnt for a while. */
+const firstListMs = seconds(1);
 
 /** How long changes are collected: a thousand members that are written or deleted at once are a few passes, not a thousand. */
 const collectMs = 200;
@@ -26,27 +54,34 @@ export class MemberWatch implements EventSource {
   readonly name = 'members';
   readonly #owners: OwnersOf;
   readonly #followed = new Map<string, Kind>();
-  readonly #running = new Set<{ emit: EmitKey; context: EventSourceContext; stops: Map<string, () => void> }>();
+  readonly #running = new Set<Run>();
 
   constructor(owners: OwnersOf) {
     this.#owners = owners;
   }
 
-  /** Watches members of these kinds from now on. Costs nothing for kinds already watched. Returns whether one was new. */
-  follow(kinds: Iterable<Kind>): boolean {
+  /**
+   * Watches members of these kinds from now on, for one owner. Costs nothing for kinds already watched. Whatever the owner reads
+   * afterwards is followed without a gap, unless a first list is late.
+   */
+  async follow(owner: ObjectKey, kinds: Iterable<Kind>): Promise<Pick<Following, 'isNew' | 'isLate'>> {
     let isNew = false;
+    const keys: string[] = [];
     for (const kind of kinds) {
       const key = kindText(kind);
+      keys.push(key);
       if (this.#followed.has(key)) continue;
       isNew = true;
       this.#followed.set(key, kind);
       for (const run of this.#running) this.#watch(run, key, kind);
     }
-    return isNew;
+    const listed = await Promise.all([...this.#running].map((run) => this.#listed(run, owner, keys)));
+    return { isNew, isLate: listed.includes(false) };
   }
 
   /** Watches the kinds of these objects, as far as the server serves them by now and this process may watch them. */
   async followKindsOf(
+    owner: ObjectKey,
     client: Pick<Client, 'resolve' | 'canI'>,
     objects: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[],
   ): Promise<Following> {
@@ -56,13 +91,14 @@ export class MemberWatch implements EventSource {
       [...wanted.values()].map(({ apiVersion, kind }) => client.resolve(apiVersion, kind).catch(() => undefined)),
     );
     return await this.followAllowed(
+      owner,
       client,
       kinds.filter((kind) => kind !== undefined),
     );
   }
 
   /** Watches those of these kinds that this process may watch: it may work for others who may do more than itself. */
-  async followAllowed(client: Pick<Client, 'canI'>, kinds: readonly Kind[]): Promise<Following> {
+  async followAllowed(owner: ObjectKey, client: Pick<Client, 'canI'>, kinds: readonly Kind[]): Promise<Following> {
     const allowed = await Promise.all(
       kinds.map(async (kind) => {
         if (this.#followed.has(kindText(kind))) return true;
@@ -70,38 +106,51 @@ export class MemberWatch implements EventSource {
         return answer.allowed;
       }),
     );
-    const isNew = this.follow(kinds.filter((_kind, index) => allowed[index]));
-    return { isNew, isBlind: allowed.includes(false) };
+    const seen = kinds.filter((_kind, index) => allowed[index]);
+    return { ...(await this.follow(owner, seen)), isBlind: allowed.includes(false) };
   }
 
   start(emit: EmitKey, context: EventSourceContext): () => void {
-    const run = { emit, context, stops: new Map<string, () => void>() };
+    const run: Run = { emit, context, watched: new Map() };
     this.#running.add(run);
     for (const [key, kind] of this.#followed) this.#watch(run, key, kind);
     return () => {
       this.#running.delete(run);
-      for (const stop of run.stops.values()) stop();
+      for (const { stop } of run.watched.values()) stop();
     };
   }
 
-  #watch(
-    run: { emit: EmitKey; context: EventSourceContext; stops: Map<string, () => void> },
-    key: string,
-    kind: Kind,
-  ): void {
+  #watch(run: Run, key: string, kind: Kind): void {
     const informer = run.context.cluster.cache.informer(kind, {
       view: 'members',
       metadataOnly: true,
       labelSelector: memberLabel,
     });
-    run.stops.set(
-      key,
-      informer.onEvent((event) => {
-        const owners = this.#owners(event, kind);
-        // What is there already was read by the reconciler that asked for the watch.
-        if (event.initial && event.type === 'added') return;
-        for (const owner of owners) run.emit(owner, { afterMs: collectMs });
+    const stop = informer.onEvent((event) => {
+      const owners = this.#owners(event, kind);
+      // Owners read after the first list, or are woken by it.
+      if (event.initial && event.type === 'added') return;
+      for (const owner of owners) run.emit(owner, { afterMs: collectMs });
+    });
+    run.watched.set(key, { informer, begunAt: run.context.clock.now(), stop });
+  }
+
+  /** Waits for first lists that are to come soon. Those that do not will wake the owner. */
+  async #listed({ emit, context, watched }: Run, owner: ObjectKey, keys: readonly string[]): Promise<boolean> {
+    const { clock, signal } = context;
+    const awaited = keys.map((key) => watched.get(key)!).filter(({ informer }) => !informer.synced);
+    await Promise.all(
+      awaited.map(async ({ informer, begunAt }) => {
+        using limit = timeLimit(clock, Math.max(0, begunAt + firstListMs - clock.now()), { signal });
+        await informer.whenSynced(limit.signal).catch(() => undefined);
       }),
     );
+    const late = awaited.filter(({ informer }) => !informer.synced);
+    for (const { informer } of late)
+      informer.whenSynced(signal).then(
+        () => emit(owner),
+        () => context.log.debug('stopped before the first list came', { kind: informer.kind.kind }),
+      );
+    return late.length === 0;
   }
 }

@@ -1,7 +1,17 @@
-import { ConfigMap } from '@slipway/kube';
+import { ConfigMap, type Stream, type Transport } from '@slipway/kube';
+import { memberLabel } from '@slipway/manifests';
 import { describe, expect, test } from 'vitest';
 
-import { changeTo, configMap, operand, operandCluster, readyOperand, runOperator } from './story.ts';
+import { operandMembership } from '../src/names.ts';
+import {
+  changeTo,
+  configMap,
+  operand,
+  operandCluster,
+  readyOperand,
+  runOperator,
+  runOperatorThrough,
+} from './story.ts';
 
 const key = (name: string) => ({ namespace: 'default', name });
 
@@ -61,6 +71,42 @@ describe('a member changed by hand', () => {
       { withinMs: cluster.type === 'embedded' ? 2_000 : 10_000 },
     );
   });
+
+  test('or deleted before the first list of its kind has come, as from a server that still loads it, is put right', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    const lists = new HeldLists();
+    await runOperatorThrough(cluster, lists.through(cluster.transport()));
+    await client.create(operand('shop', [configMap('edited', { v: 'wanted' }), configMap('deleted', { v: 'wanted' })]));
+    await readyOperand(cluster, 'shop');
+    await client.patch(ConfigMap, key('edited'), { type: 'merge', body: { data: { v: 'another' } } });
+    await client.delete(ConfigMap, key('deleted'));
+    expect(lists.held).toBeGreaterThan(0);
+    lists.release();
+    await cluster.eventually(
+      'both are as they should be',
+      async () => {
+        const found = await Promise.all(['edited', 'deleted'].map((name) => client.get(ConfigMap, key(name))));
+        return found.every((object) => object?.data?.['v'] === 'wanted');
+      },
+      { withinMs: cluster.type === 'embedded' ? 2_000 : 30_000 },
+    );
+  });
+
+  test('that lost the label of its set alone gets it back', async () => {
+    await using cluster = await operandCluster();
+    const { client } = cluster;
+    await runOperator(cluster);
+    await client.create(operand('shop', [configMap('m', { v: 'wanted' })]));
+    await readyOperand(cluster, 'shop');
+    const { label } = operandMembership('shop');
+    await client.patch(ConfigMap, key('m'), { type: 'merge', body: { metadata: { labels: { [label]: null } } } });
+    await cluster.eventually(
+      'the label is back',
+      async () => (await client.get(ConfigMap, key('m')))?.metadata.labels?.[label] !== undefined,
+      { withinMs: cluster.type === 'embedded' ? 2_000 : 30_000 },
+    );
+  });
 });
 
 describe('a member changed in the spec', () => {
@@ -90,3 +136,35 @@ describe('a member changed in the spec', () => {
     ]);
   });
 });
+
+/** Watches of members that bring nothing, not even their first list, until they are released. */
+class HeldLists {
+  readonly #released = Promise.withResolvers<void>();
+  held = 0;
+
+  release(): void {
+    this.#released.resolve();
+  }
+
+  through(inner: Transport): Transport {
+    return {
+      send: (request, signal) => inner.send(request, signal),
+      close: () => inner.close(),
+      open: (request, handler): Stream => {
+        if (!request.path.includes(encodeURIComponent(memberLabel))) return inner.open(request, handler);
+        this.held += 1;
+        let stream: Stream | undefined;
+        let isAborted = false;
+        void this.#released.promise.then(() => {
+          if (!isAborted) stream = inner.open(request, handler);
+        });
+        return {
+          abort() {
+            isAborted = true;
+            stream?.abort();
+          },
+        };
+      },
+    };
+  }
+}

@@ -17,8 +17,13 @@ export type Hook = (request: TransportRequest, phase: 'before' | 'after') => voi
 
 /** Runs the operator; `hook` sees each of its requests before it is sent and after it was answered. */
 export function runOperator(cluster: TestCluster, hook?: Hook): Promise<TestManager> {
-  const controllers = inLanes([operandController(), ...activeOperandControllers()]);
-  return cluster.run(controllers, hook ? { cluster: { transport: hooked(cluster.transport(), hook) } } : {});
+  const transport = cluster.transport();
+  return runOperatorThrough(cluster, hook ? hooked(transport, hook) : transport);
+}
+
+/** Runs the operator, which reaches the cluster in this way. */
+export function runOperatorThrough(cluster: TestCluster, transport: Transport): Promise<TestManager> {
+  return cluster.run(inLanes([operandController(), ...activeOperandControllers()]), { cluster: { transport } });
 }
 
 function hooked(inner: Transport, hook: Hook): Transport {

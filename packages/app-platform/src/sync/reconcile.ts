@@ -71,6 +71,7 @@ export async function reconcileApplication(
   }
   await keepDeletionFinalizers(run, targets);
   await memory.watch.followKindsOf(
+    key,
     client,
     [...targets.objects, ...targets.hooks].map(({ object }) => object),
   );
@@ -94,6 +95,7 @@ export async function reconcileApplication(
     change = await operationChange(run, targets, comparison, outcome, results);
     // Kinds that the sources define themselves can be watched only now.
     await memory.watch.followKindsOf(
+      key,
       client,
       targets.objects.map(({ object }) => object),
     );

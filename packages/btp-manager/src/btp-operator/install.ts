@@ -49,7 +49,8 @@ async function resourcesOf(run: BtpRun, files: ModuleFiles, credentials: Credent
 /** Step 9: brings the cluster to it, wave by wave. Does not wait. */
 export async function applyModule(run: BtpRun, module: PreparedModule): Promise<SetResult> {
   const { client, signal } = run.context;
-  run.workshop.members.follow(await kindsOf(run, module.objects));
+  const { namespace, name } = run.btp.metadata;
+  await run.workshop.members.follow({ namespace: namespace!, name: name! }, await kindsOf(run, module.objects));
   return await applySet({
     client,
     objects: module.objects,

@@ -39,6 +39,7 @@ export function activeOperandControllers(settings: AccountSettings = {}): Contro
         const isBlind = await follow(
           context,
           clusterMembers,
+          key,
           (set?.spec.live ?? []).filter((ref) => ref.namespace === ''),
         );
         const client = await memberClient(context, set, settings);
@@ -54,7 +55,7 @@ export function activeOperandControllers(settings: AccountSettings = {}): Contro
       concurrency: 4,
       async reconcile(context, key) {
         const set = await context.cache.get(ActiveOperand, key);
-        const isBlind = await follow(context, members, set?.spec.live ?? []);
+        const isBlind = await follow(context, members, key, set?.spec.live ?? []);
         const source = await context.cache.get(ClusterActiveOperand, { name: key.name });
         const client = await memberClient(context, set && mirrored(set, source), settings);
         return await reconcileActiveOperand(context, key, { known, client, isBlind });
@@ -63,10 +64,11 @@ export function activeOperandControllers(settings: AccountSettings = {}): Contro
   ];
 }
 
-/** The names of the sets that own a member. */
-function setsOf(event: CacheEvent): ObjectKey[] {
-  const owners =
-    event.meta.ownerReferences?.filter((reference) => reference.apiVersion === ClusterActiveOperand.apiVersion) ?? [];
+/** The names of the sets that own a member, or owned it until this change. */
+function setsOf({ meta, oldMeta }: CacheEvent): ObjectKey[] {
+  const owners = [meta, oldMeta]
+    .flatMap((state) => state?.ownerReferences ?? [])
+    .filter((reference) => reference.apiVersion === ClusterActiveOperand.apiVersion);
   return [...new Set(owners.map((reference) => reference.name))].map((name) => ({ name }));
 }
 
@@ -85,6 +87,7 @@ async function mirrorsOf(
 async function follow(
   context: ReconcileContext,
   watch: MemberWatch,
+  owner: ObjectKey,
   live: readonly DeepReadonly<LiveRef>[],
 ): Promise<boolean> {
   const wanted = new Map(live.map((ref) => [`${ref.group}/${ref.kind}`, ref]));
@@ -92,6 +95,7 @@ async function follow(
     [...wanted.values()].map((ref) => context.client.resolveGroupKind(ref.group, ref.kind).catch(() => undefined)),
   );
   const followed = await watch.followAllowed(
+    owner,
     context.client,
     kinds.filter((kind) => kind !== undefined),
   );

@@ -120,7 +120,8 @@ export class MemberChanges {
   note(event: CacheEvent, kind: Kind): ObjectKey[] {
     const member = memberOf(event, kind);
     const owners: ObjectKey[] = [];
-    for (const label of Object.keys(event.meta.labels ?? {})) {
+    // Also of the sets whose label it has just lost.
+    for (const label of new Set([event.meta, event.oldMeta].flatMap((meta) => Object.keys(meta?.labels ?? {})))) {
       const known = this.#byLabel.get(label);
       if (known?.knowledge.note(member, event)) owners.push(known.key);
     }

@@ -140,8 +140,8 @@ export class Obstacles implements EventSource {
       if (context.signal.aborted) return;
       const informer = cache.informer(kind, { view: 'obstacles', metadataOnly: true });
       const stop = informer.onEvent((event) => {
-        if (event.initial && event.type === 'added') return;
-        if (kind === CustomResourceDefinition && (event.type !== 'updated' || event.meta.deletionTimestamp))
+        const cameOrWent = event.type === 'added' ? !event.initial : event.type === 'deleted';
+        if (kind === CustomResourceDefinition && (cameOrWent || event.meta.deletionTimestamp))
           for (const [name, groups] of this.#groups)
             if (groups.has(groupOfDefinition(event.key.name))) {
               this.#unsettled.add(name);

@@ -91,8 +91,9 @@ async function runSteps(
   const manifest = await calculateManifest(run);
   if (!manifest) return requeueAfter(heldMs);
   const groups = new Set(manifest.merged.map(({ apiVersion }) => groupOf(apiVersion)));
-  if (obstacles.follow({ name: run.operand.metadata.name! }, groups)) run.members.distrust();
-  const { isBlind } = await watch.followKindsOf(client, manifest.merged);
+  const key = { name: run.operand.metadata.name! };
+  if (obstacles.follow(key, groups)) run.members.distrust();
+  const { isBlind, isLate } = await watch.followKindsOf(key, client, manifest.merged);
   const resyncMs = isBlind || hasUnseenSources(run) ? blindMs : (settings.resyncMs ?? minutes(10));
   if (run.operand.spec.mode === 'Plan') return planOperand(run, manifest, obstacles);
 
@@ -117,8 +118,8 @@ async function runSteps(
   // 6. Say whether the manifest is installed.
   const outcome = await installSet(run, manifest, revisions, current);
   // Kinds the manifest itself defines can be watched only now; what happened to their objects meanwhile was not seen.
-  const { isNew: unseen } = await watch.followKindsOf(client, manifest.merged);
-  if (unseen || isBlind) run.members.distrust();
+  const { isNew: unseen } = await watch.followKindsOf(key, client, manifest.merged);
+  if (unseen || isBlind || isLate) run.members.distrust();
   if (outcome !== 'installed') {
     const failed = obstacles.retryMs(clock);
     const after = { disturbed: waitMs, failed, pending: unseen || isBlind ? waitMs : resyncMs }[outcome];
