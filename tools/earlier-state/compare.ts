@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { startCluster } from '@slipway/apiserver';
 import { createClient, systemClock, type KubeObject } from '@slipway/kube';
-import { settledText } from '@slipway/testing';
+import { keptObjects, settledText } from '@slipway/testing';
 
 import { runUntilReady } from '../fresh-clone/run-until-ready.ts';
 
@@ -22,8 +22,8 @@ const folder = await mkdtemp(join(tmpdir(), 'slipway-earlier-'));
 try {
   const made = await asLeftBy(await checkedOut(commit));
   const kept = {
-    operand: await linesOf(join(packages, 'operand', 'test', 'upgrade', '0.1.0.jsonl')),
-    'btp-manager': await linesOf(join(packages, 'btp-manager', 'test', 'upgrade', '0.1.0.jsonl')),
+    operand: await keptObjects(join(packages, 'operand', 'test', 'upgrade', '0.1.0.jsonl')),
+    'btp-manager': await keptObjects(join(packages, 'btp-manager', 'test', 'upgrade', '0.1.0.jsonl')),
     cli: await unpacked(join(packages, 'cli', 'test', 'upgrade', '0.1.0-cluster.db.gz')),
   };
   for (const [name, objects] of Object.entries(kept)) {
@@ -70,14 +70,6 @@ async function objectsIn(dataDir: string): Promise<KubeObject[]> {
       found.push({ ...object, apiVersion, kind: resource.kind });
   }
   return found;
-}
-
-async function linesOf(file: string): Promise<KubeObject[]> {
-  const text = await readFile(file, 'utf8');
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as KubeObject);
 }
 
 /** Whether everything that is kept of an object is so in the other one: what a cluster writes by itself was left out. */

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
-import { Namespace, type KubeObject } from '@slipway/kube';
-import { restoreObjects, type TestCluster } from '@slipway/testing';
+import { Namespace } from '@slipway/kube';
+import { keptObjects, nowOf, restoreObjects, type TestCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { storedSecrets } from '../src/secrets/stored-secrets.ts';
@@ -14,11 +12,7 @@ import { places, platformWorld, type PlatformWorld } from './platform-kit.ts';
 
 const recorded = join(import.meta.dirname, 'upgrade');
 /** What 0.1.0 had made of a platform with a team: all objects, definitions included. Their secrets were made up for it. */
-const left = gunzipSync(await readFile(join(recorded, '0.1.0.jsonl.gz')))
-  .toString()
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as KubeObject);
+const left = await keptObjects(join(recorded, '0.1.0.jsonl.gz'));
 
 /** The cluster and the repository as 0.1.0 had left them. */
 async function restored(world: PlatformWorld): Promise<void> {
@@ -29,14 +23,8 @@ async function restored(world: PlatformWorld): Promise<void> {
 }
 
 /** The versions of all that was there; one that is gone has none. */
-async function versions({ client }: TestCluster): Promise<Record<string, string | undefined>> {
-  const found = left.map(async ({ apiVersion, kind, metadata: { name = '', namespace } }) => {
-    const key = namespace === undefined ? { name } : { name, namespace };
-    const live = await client.get(await client.resolve(apiVersion, kind), key);
-    return [`${kind} ${namespace ?? ''}/${name}`, `${live?.metadata.uid} ${live?.metadata.resourceVersion}`] as const;
-  });
-  return Object.fromEntries(await Promise.all(found));
-}
+const versions = ({ client }: TestCluster) =>
+  nowOf(client, left, (metadata) => `${metadata?.uid} ${metadata?.resourceVersion}`);
 
 async function headOf({ git }: PlatformWorld): Promise<string> {
   const { stdout } = await promisify(execFile)('git', ['rev-parse', 'main'], { cwd: git.server.repository });

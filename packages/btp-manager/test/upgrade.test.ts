@@ -1,27 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '@slipway/kube';
-import { restoreObjects, type TestCluster } from '@slipway/testing';
+import { keptObjects, nowOf, restoreObjects, type TestCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { BtpOperator } from '../src/api.ts';
 import { btpCluster, btpController, reaches, read, seededCertificates } from './kit.ts';
 
 /** What `slipway up` of 0.1.0 had made of its example, definitions included. Keys are each cluster's own. */
-const left = (await readFile(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'), 'utf8'))
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as KubeObject);
+const left = await keptObjects(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'));
 
 /** The uids of all that was there; one that is gone has none. */
-async function uids({ client }: TestCluster): Promise<Record<string, string | undefined>> {
-  const found = left.map(async ({ apiVersion, kind, metadata: { name = '', namespace } }) => {
-    const key = namespace === undefined ? { name } : { name, namespace };
-    const live = await client.get(await client.resolve(apiVersion, kind), key);
-    return [`${kind} ${name}`, live?.metadata.uid] as const;
-  });
-  return Object.fromEntries(await Promise.all(found));
-}
+const uids = ({ client }: TestCluster) => nowOf(client, left, (metadata) => metadata?.uid);
 
 test('what 0.1.0 has left is taken over, brought up to date in place, and then left alone', async () => {
   await using cluster = await btpCluster(seededCertificates(), { unshared: true, kinds: [] });

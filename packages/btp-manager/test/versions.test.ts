@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigMap, toCustomResourceDefinition, type KubeObject } from '@slipway/kube';
+import { ConfigMap, toCustomResourceDefinition } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
 import {
+  keptObjects,
   onReference,
   playStorm,
   restoreObjects,
@@ -21,10 +22,7 @@ import { watchTrust } from './watch-trust.ts';
 import { isInForce, tell, wishOf } from './wish.ts';
 
 /** What `slipway up` of 0.1.0 had made of its example, definitions included: fields of today are not kept until those are replaced. */
-const left = (await readFile(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'), 'utf8'))
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as KubeObject);
+const left = await keptObjects(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'));
 /** The version of the module that 0.1.0 has noted. */
 const olderChart = '0.11.10';
 const outdated = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: outdated, namespace: kyma-system}\n';

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, type KubeObject, Namespace } from '@slipway/kube';
-import { restoreObjects } from '@slipway/testing';
+import { keptObjects, nowOf, restoreObjects } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { ManagedControlPlane } from '../src/api/managed-control-plane.ts';
@@ -14,21 +13,10 @@ async function settle({ cluster }: Landscape): Promise<void> {
 }
 
 /** What a version had made of a control plane, without what was there before. Its keys and tokens are those of clusters that are long gone. */
-async function leftOn(cluster: 'onboarding' | 'target'): Promise<KubeObject[]> {
-  const text = await readFile(join(import.meta.dirname, 'upgrade', `0.1.0-${cluster}.jsonl`), 'utf8');
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as KubeObject);
-}
+const leftOn = (cluster: 'onboarding' | 'target') =>
+  keptObjects(join(import.meta.dirname, 'upgrade', `0.1.0-${cluster}.jsonl`));
 
-async function uids(client: Client, objects: readonly KubeObject[]): Promise<Record<string, string | undefined>> {
-  const found = objects.map(async ({ apiVersion, kind, metadata: { name = '', namespace } }) => {
-    const live = await client.get(await client.resolve(apiVersion, kind), { name, namespace });
-    return [`${kind} ${namespace ?? ''}/${name}`, live?.metadata.uid] as const;
-  });
-  return Object.fromEntries(await Promise.all(found));
-}
+const uids = (client: Client, objects: readonly KubeObject[]) => nowOf(client, objects, (metadata) => metadata?.uid);
 
 /** The control plane is the one it was, as far as the operator can tell. */
 async function asBefore(objects: readonly KubeObject[], target: Client): Promise<KubeObject[]> {

@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigMap, Deployment, isConditionTrue, Namespace, type KubeObject } from '@slipway/kube';
-import { restoreObjects, testCluster, type TestCluster } from '@slipway/testing';
+import { keptObjects, restoreObjects, testCluster, type TestCluster } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
 import { configMap, kinds, readyOperand, runOperator } from './story.ts';
 
 /** What `slipway up` of 0.1.0 had made of its example, definitions included. */
-const left = (await readFile(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'), 'utf8'))
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as KubeObject);
+const left = await keptObjects(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'));
 
 const set = 'sha256-260bafc8d5';
 const web = { namespace: 'hello', name: 'web' };

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ConfigMap,
@@ -12,6 +11,7 @@ import {
 } from '@slipway/kube';
 import type { Controller } from '@slipway/runtime';
 import {
+  keptObjects,
   onReference,
   playStorm,
   restoreObjects,
@@ -33,10 +33,7 @@ import { watchInvariants } from './invariants.ts';
 import { configMap, kinds, setsOf } from './story.ts';
 
 /** What `slipway up` of 0.1.0 had made of its example, definitions included: fields of today are not kept until those are replaced. */
-const left = (await readFile(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'), 'utf8'))
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as KubeObject);
+const left = await keptObjects(join(import.meta.dirname, 'upgrade', '0.1.0.jsonl'));
 const { steadyState: example, postInstall } = (left.find(({ kind }) => kind === 'Operand') as Operand).spec;
 const [namespace, , web] = example as KubeObject[];
 const [installed] = postInstall as KubeObject[];
