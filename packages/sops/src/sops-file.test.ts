@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe as suite, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { decrypt, describe, edit, encrypt, generateAgeKey, isEncrypted, rotate, SopsError } from './index.ts';
 
@@ -66,6 +67,23 @@ suite('a YAML file', () => {
   test('of several documents keeps them all', async () => {
     const text = 'a: b\n---\nc: d\n';
     expect(await unseal(await seal(text))).toBe(text);
+  });
+
+  test('writes what sops takes for a line end or refuses as escapes, in keys and in values that stay clear', async () => {
+    const odd = '\u007f\u0085\u009f\u2028\u2029\ufeff\ufffe\uffff';
+    const value = { [`a${odd}`]: 'sealed', b_unencrypted: `${odd}b\nc` };
+    const sealed = await seal(JSON.stringify(value));
+    const plain = await unseal(sealed);
+    for (const character of odd) expect(sealed + plain).not.toContain(character);
+    expect(parse(plain)).toEqual(value);
+  });
+
+  test.each([
+    ['of two lines', 'a\nb'],
+    ['too long for one line', 'long '.repeat(300)],
+  ])('a map under a key %s comes back', async (_, name) => {
+    const value = { [name]: { b: 'x', c: null, d: [1, { e: 2, f: 3 }] }, z: 1 };
+    expect(parse(await unseal(await seal(JSON.stringify(value))))).toEqual(value);
   });
 
   test('any tree of values comes back the same', async () => {

@@ -183,10 +183,21 @@ function writeDocuments(documents: Documents): string {
     .map((mapping, index) => {
       const document = new Document(null, { schema: 'failsafe' });
       document.contents = writeMap(mapping) as never;
-      const text = document.toString({ indent: 4, lineWidth: 0, flowCollectionPadding: false });
+      const text = escaped(document.toString({ indent: 4, lineWidth: 0, flowCollectionPadding: false }));
       return index === 0 ? text : `---\n${text}`;
     })
     .join('');
+}
+
+/**
+ * Line ends of YAML 1.1 and what is not printable, as escapes: sops would take the one for a line end and refuse a file with the other.
+ * Strings that have them stand in double quotes.
+ */
+function escaped(text: string): string {
+  return text.replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Comments on their way to the node they stand before, at the end of its line, or after the last one. */
@@ -223,8 +234,10 @@ function writeMap(mapping: Mapping): YAMLMap {
       waiting.add(entry);
       continue;
     }
-    const key = stringScalar(entry.key);
+    const key = keyScalar(entry.key);
     const value = writeValue(entry.value);
+    // The library begins a map on the line of the `:` and indents the rest of it otherwise, unless a line stands between.
+    if (takesQuestionMark(entry.key)) value.spaceBefore = true;
     waiting.giveTo(key, value);
     map.items.push(new Pair(key, value));
   }
@@ -274,6 +287,18 @@ function plainText(leaf: Exclude<Leaf, string | Uint8Array>): string {
 function plainScalar(text: string): Scalar {
   const scalar = new Scalar(text);
   scalar.type = 'PLAIN';
+  return scalar;
+}
+
+/** YAML reads a key of more than 1024 characters only in the form `? key`, and the library writes it so. */
+function takesQuestionMark(key: string): boolean {
+  return JSON.stringify(key).length > 1024;
+}
+
+/** On one line: a block as a key needs the form `? key`. */
+function keyScalar(text: string): Scalar {
+  const scalar = new Scalar(text);
+  scalar.type = isPlainString(text) ? 'PLAIN' : 'QUOTE_DOUBLE';
   return scalar;
 }
 
