@@ -108,18 +108,30 @@ describe.runIf(binaries)('the API server alone', () => {
 });
 
 describe.runIf(binaries?.kubeControllerManager)('with controllers and made-up nodes', () => {
+  const account = '/api/v1/namespaces/default/serviceaccounts/default';
   let cluster: ReferenceCluster;
+  let accountBefore: number | undefined;
 
   beforeAll(async () => {
     cluster = await startReferenceCluster({
       binaries: binaries as ReferenceBinaries,
       controllers: true,
+      async beforeControllers(access) {
+        using admin = new AdminClient(access);
+        accountBefore = (await admin.send('GET', account)).status;
+      },
       simulateNodes: 2,
       serviceAccountAdmission: true,
     });
   });
   afterAll(async () => {
     await cluster?.stop();
+  });
+
+  it('lets kinds be made before there are controllers', async () => {
+    using admin = new AdminClient(cluster);
+    expect(accountBefore).toBe(404);
+    expect((await admin.send('GET', account)).status).toBe(200);
   });
 
   it('makes a Deployment available, and removes it with its pods', async () => {

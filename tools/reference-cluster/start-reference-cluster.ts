@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from './free-ports.ts';
-import { AdminClient } from './admin-client.ts';
+import { AdminClient, type AdminCredentials } from './admin-client.ts';
 import { ensureReferenceBinaries, type NoReferenceBinaries, type ReferenceBinaries } from './build.ts';
 import { createCertificateAuthority, createServiceAccountKeys } from './certificates.ts';
 import { type Child, startChild, tailOfLog } from './child.ts';
@@ -26,6 +26,11 @@ import {
 export interface ReferenceClusterOptions {
   /** Run kube-controller-manager: garbage collection, namespaces, ServiceAccounts, workloads. Default false. */
   controllers?: boolean;
+  /**
+   * Called when the API server is ready, before controllers start. The garbage collector looks for kinds when it starts, and again every 30 s: those that
+   * are made here it knows from their first object on.
+   */
+  beforeControllers?: (access: AdminCredentials) => Promise<void>;
   /** How many made-up nodes run pods. More than 0 needs `controllers` to be of use for Deployments. Default 0. */
   simulateNodes?: number;
   /** A node that runs containers as processes of this machine, instead of made-up ones; needs `controllers` and root. */
@@ -186,6 +191,7 @@ async function startOnFreePorts(
     using admin = new AdminClient({ url, ...credentials });
     log(`kube-apiserver is ready at ${url} after ${Math.round(performance.now() - startedAt)} ms`);
 
+    await options.beforeControllers?.({ url, ...credentials });
     if (options.simulateNodes) {
       const script = join(import.meta.dirname, 'node-simulator.ts');
       const simulator = await start('node-simulator', process.execPath, [script, url, dir, `${options.simulateNodes}`]);

@@ -5,16 +5,21 @@
 export interface ReferenceTool {
   readonly startReferenceCluster: (options: {
     readonly controllers?: boolean;
+    readonly beforeControllers?: (access: ReferenceAccess) => Promise<void>;
     readonly simulateNodes?: number;
     readonly processNode?: ProcessNodeOptions;
   }) => Promise<ReferenceCluster>;
 }
 
-export interface ReferenceCluster {
+/** The way in for the administrator. */
+export interface ReferenceAccess {
   readonly url: string;
   readonly ca: string;
   readonly adminCert: string;
   readonly adminKey: string;
+}
+
+export interface ReferenceCluster extends ReferenceAccess {
   readonly hostAddress?: string;
   logs(): Promise<string>;
   restartApiServer(): Promise<void>;

@@ -1,11 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
 import {
   createClient,
-  isConditionTrue,
-  CustomResourceDefinition,
-  systemClock,
-  toCustomResourceDefinition,
   type Client,
   type Clock,
   type DefinedKind,
@@ -21,6 +16,9 @@ import {
   type ManagerOptions,
 } from '@slipway/runtime';
 
+import { Attempt } from './attempt.ts';
+import { installKinds } from './install-kinds.ts';
+import { machineTime } from './machine-time.ts';
 import { OutsideWork } from './outside-work.ts';
 import type { ProcessNodeOptions } from './reference-tool.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -90,26 +88,6 @@ export async function testCluster(options: TestClusterOptions = {}): Promise<Tes
   return onReference ? await referenceTestCluster(options) : await embeddedTestCluster(options);
 }
 
-/**
- * Real programs wait long before they give each other up: kube-apiserver notices a member of etcd that swallows packets after 40 s, and
- * controllers that lost their lease meanwhile lead again 15 s later; twice that on a busy machine.
- */
-const machinePatienceMs = 150_000;
-
-const machineTime: Pick<TestCluster, 'clock' | 'eventually' | 'advance'> = {
-  clock: systemClock,
-  async eventually(what, check, { withinMs = machinePatienceMs } = {}) {
-    const attempt = new Attempt(what, check);
-    const end = systemClock.now() + Math.min(withinMs, machinePatienceMs);
-    while (!(await attempt.succeeds())) {
-      if (systemClock.now() > end) throw attempt.failure(undefined);
-      await wait(50);
-    }
-    return attempt.result();
-  },
-  advance: (ms) => wait(ms),
-};
-
 async function embeddedTestCluster(options: TestClusterOptions): Promise<TestCluster> {
   if (options.processNode) throw new Error('processNode: containers run as processes on the reference cluster only');
   const { startCluster } = await import('@slipway/apiserver');
@@ -153,8 +131,8 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
   const controllers = options.controllers ?? 'core';
   const unshared = options.unshared || options.processNode !== undefined;
   const reference = unshared
-    ? await SharedReference.start(controllers, options.processNode)
-    : await SharedReference.get(controllers);
+    ? await SharedReference.start(controllers, options)
+    : await SharedReference.get(controllers, options);
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
@@ -221,15 +199,7 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
       managers.add(running);
       return running;
     },
-    async install(...kinds) {
-      for (const kind of kinds) {
-        const crd = toCustomResourceDefinition(kind);
-        await client.apply(crd);
-        await cluster.eventually(`${crd.metadata.name} is established`, async () =>
-          isConditionTrue(await client.get(CustomResourceDefinition, { name: crd.metadata.name! }), 'Established'),
-        );
-      }
-    },
+    install: (...kinds) => installKinds(cluster, kinds),
     async [Symbol.asyncDispose]() {
       await Promise.all([...managers].map((manager) => manager.stop()));
       await basis.close();
@@ -243,36 +213,4 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     throw error;
   }
   return cluster;
-}
-
-class Attempt<T> {
-  readonly #what: string;
-  readonly #check: () => T | Promise<T>;
-  #value: T | undefined;
-  #error: unknown;
-
-  constructor(what: string, check: () => T | Promise<T>) {
-    this.#what = what;
-    this.#check = check;
-  }
-
-  async succeeds(): Promise<boolean> {
-    try {
-      this.#value = await this.#check();
-      this.#error = undefined;
-    } catch (error) {
-      this.#value = undefined;
-      this.#error = error;
-    }
-    return Boolean(this.#value);
-  }
-
-  result(): NonNullable<T> {
-    return this.#value as NonNullable<T>;
-  }
-
-  failure(cause: unknown): Error {
-    const detail = this.#error instanceof Error ? `: ${this.#error.message}` : '';
-    return new Error(`waited in vain: ${this.#what}${detail}`, { cause: this.#error ?? cause });
-  }
 }
