@@ -4,13 +4,13 @@ import { type EventSource, timerSource } from '@slipway/runtime';
 import { ownerOf } from './back-references.ts';
 import type { CoreCluster } from './core-cluster.ts';
 
-const everyMs = seconds(30);
+const defaultEveryMs = seconds(30);
 
 /**
  * Wakes a component when something changes about an object it handed over to somebody else: it was ready once, and broke or went since. One list for
  * all control planes, which works on any cluster, and where the kind is unknown as long as nobody uses it.
  */
-export function handedOver(kind: Kind, core: CoreCluster): EventSource {
+export function handedOver(kind: Kind, core: CoreCluster, everyMs = defaultEveryMs): EventSource {
   let seen = new Map<string, { readonly version: string; readonly owner: ObjectKey }>();
   return timerSource({
     name: `handed over: ${kind.plural}.${kind.group}`,

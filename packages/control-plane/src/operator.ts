@@ -198,8 +198,12 @@ export const controlPlaneOperator: OperatorDescription = {
   controllers: (settings) => controlPlaneControllers(settings, new Targets().connect),
 };
 
-/** Its controllers, with the given way to control planes. */
-export function controlPlaneControllers(settings: OperatorSettings, connect: ConnectTarget): readonly Controller[] {
+/** Its controllers, with the given way to control planes. `lookEveryMs`: how often what was handed over to others is looked at. */
+export function controlPlaneControllers(
+  settings: OperatorSettings,
+  connect: ConnectTarget,
+  lookEveryMs?: number,
+): readonly Controller[] {
   const provider = providerFrom(settings, connect);
   const { flags: given } = settings;
   const authorization = given[authzFlag] ? readAuthorizationConfig(given[authzFlag]) : undefined;
@@ -218,8 +222,8 @@ export function controlPlaneControllers(settings: OperatorSettings, connect: Con
       return componentController(authenticationComponent({ connect, config, installDefinition }));
     },
     Authorization: () => componentController(authorizationComponent({ connect, config: authorization?.config })),
-    Landscaper: () => componentController(landscaperComponent({ connect, core: core(laasFlag) })),
-    CloudOrchestrator: () => componentController(cloudOrchestratorComponent({ connect, work })),
+    Landscaper: () => componentController(landscaperComponent({ connect, core: core(laasFlag), lookEveryMs })),
+    CloudOrchestrator: () => componentController(cloudOrchestratorComponent({ connect, work, lookEveryMs })),
   };
   return [
     managedControlPlaneController({ active: componentTypes, architectures }),

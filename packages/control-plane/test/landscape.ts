@@ -12,6 +12,7 @@ import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { controlPlaneControllers, controlPlaneOperator } from '../src/operator.ts';
 import type { ConnectTarget } from '../src/target/target.ts';
 import { canary, serverUrl, targetSecret, warmTokens, watchable } from '../src/testing/index.ts';
+import { lookEveryMs } from './look-every.ts';
 import { Way } from './way.ts';
 import { serveControlPlanes, serveLandscapers, serveSecondLandscapers, type Trouble } from './real-subjects.ts';
 
@@ -153,7 +154,7 @@ export class Landscape implements AsyncDisposable {
       ...this.flags,
       ...(this.core ? { 'laas-cluster': this.core.file, 'co-cluster': this.core.file } : {}),
     };
-    return controlPlaneControllers({ flags, env: {} }, (kubeconfig) => this.#connect(kubeconfig, calls));
+    return controlPlaneControllers({ flags, env: {} }, (kubeconfig) => this.#connect(kubeconfig, calls), lookEveryMs);
   }
 
   async run(transport: Transport = this.cluster.transport()): Promise<TestManager> {

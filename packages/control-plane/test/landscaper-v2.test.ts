@@ -4,6 +4,7 @@ import { landscaperComponent } from '../src/landscaper/component.ts';
 import { LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { componentController } from '../src/component/define-component.ts';
 import { ContractStage, targetSubject } from '../src/testing/index.ts';
+import { lookEveryMs } from './look-every.ts';
 import { dependenciesOf } from './plain-subject.ts';
 
 const key = { namespace: 'default', name: 'contract' };
@@ -18,7 +19,7 @@ async function start(): Promise<ContractStage> {
       hasMade: async ({ client }) => (await client.get(LandscaperV2, key)) !== undefined,
       clusterOptions: { kinds: [LandscaperV2] },
     },
-    (connect) => componentController(landscaperComponent({ connect, version: 'v1.2.3' })),
+    (connect) => componentController(landscaperComponent({ connect, version: 'v1.2.3', lookEveryMs })),
   );
   const stage = await ContractStage.open(subject);
   await stage.createDependencies();
@@ -51,7 +52,7 @@ test('the second architecture gets a Landscaper with a version and our labels, a
     async () => (await conditionOf(stage, 'LandscaperHealthy'))?.reason === 'WaitingForLaaS',
   );
   await report(stage, 'Progressing', [{ type: 'Installed', status: 'False', reason: 'Pulling', message: 'an image' }]);
-  // Nothing wakes it: it looks again after half a minute.
+  // Nothing wakes it: it looks again from time to time.
   await stage.until('its condition is exported', async () => {
     const exported = await conditionOf(stage, 'LSv2_Installed');
     return exported?.reason === 'Pulling' && exported.message === 'an image';

@@ -17,6 +17,7 @@ import { ControlPlane } from '../src/cloud-orchestrator/hand-off.ts';
 import { landscaperComponent } from '../src/landscaper/component.ts';
 import { LandscaperDeployment, LandscaperV2 } from '../src/landscaper/kinds.ts';
 import { type ContractSubject, targetSubject, type TargetSubjectParts } from '../src/testing/index.ts';
+import { lookEveryMs } from './look-every.ts';
 import { dependenciesOf } from './plain-subject.ts';
 
 const clusterOptions = { kinds: [ClusterAdmin, OpenIDConnect, LandscaperDeployment, ControlPlane] };
@@ -79,7 +80,7 @@ export const realSubjects: readonly ContractSubject[] = [
         otherSpec: { deployers: ['manifest'] },
         hasMade: async ({ client }, key) => (await client.get(LandscaperDeployment, key)) !== undefined,
       },
-      (connect) => componentController(landscaperComponent({ connect, core: broken(connect) })),
+      (connect) => componentController(landscaperComponent({ connect, core: broken(connect), lookEveryMs })),
     ),
     serveLandscapers,
   ),
@@ -91,7 +92,8 @@ export const realSubjects: readonly ContractSubject[] = [
         otherSpec: { flux: { version: '2.0.0' } },
         hasMade: async ({ client }) => (await client.get(ControlPlane, { name: 'default--contract' })) !== undefined,
       },
-      (connect) => componentController(cloudOrchestratorComponent({ connect, work: { core: broken(connect) } })),
+      (connect) =>
+        componentController(cloudOrchestratorComponent({ connect, work: { core: broken(connect) }, lookEveryMs })),
     ),
     serveControlPlanes,
   ),

@@ -11,19 +11,22 @@ export interface CloudOrchestratorOptions {
   readonly connect: ConnectTarget;
   /** Who does the work: somebody who watches ControlPlanes on a core cluster, or we ourselves from a catalogue. */
   readonly work: { readonly core: CoreCluster } | { readonly catalogue: Catalogue };
+  /** How often ControlPlanes are looked at. Default: 30 s. */
+  readonly lookEveryMs?: number;
 }
 
 /** The component that brings Crossplane and its companions to a control plane. */
 export function cloudOrchestratorComponent({
   connect,
   work,
+  lookEveryMs,
 }: CloudOrchestratorOptions): ComponentDefinition<'CloudOrchestrator'> {
   const targetWatch = new TargetWatch();
   return {
     type: 'CloudOrchestrator',
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
     targetWatch,
-    sources: 'core' in work ? [handedOver(ControlPlane, work.core)] : [],
+    sources: 'core' in work ? [handedOver(ControlPlane, work.core, lookEveryMs)] : [],
     apply: async (context) =>
       'core' in work
         ? await applyControlPlane(context, work.core)

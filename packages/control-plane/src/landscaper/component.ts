@@ -14,6 +14,8 @@ export interface LandscaperOptions {
   readonly core?: CoreCluster;
   /** Which Landscaper the second architecture asks for. */
   readonly version?: string;
+  /** How often what was handed over is looked at. Default: 30 s. */
+  readonly lookEveryMs?: number;
 }
 
 /** The component that hands a control plane over to the Landscaper service. */
@@ -21,11 +23,15 @@ export function landscaperComponent({
   connect,
   core = onboardingCluster,
   version = 'v0.135.0',
+  lookEveryMs,
 }: LandscaperOptions): ComponentDefinition<'Landscaper'> {
   return {
     type: 'Landscaper',
     dependsOn: ['APIServer', 'Authentication', 'Authorization'],
-    sources: [handedOver(LandscaperDeployment, core), handedOver(LandscaperV2, onboardingCluster)],
+    sources: [
+      handedOver(LandscaperDeployment, core, lookEveryMs),
+      handedOver(LandscaperV2, onboardingCluster, lookEveryMs),
+    ],
     apply: async (context) =>
       context.component.metadata.labels?.[names.architectureLabel] === 'v2'
         ? await applyLandscaperV2(context, version)
