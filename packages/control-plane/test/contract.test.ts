@@ -21,6 +21,11 @@ const plainTypes = shortened ? [] : componentTypes;
 /** The one that all depend on and that serves them while it goes, and one that depends on it. */
 const ownSubjects = shortened ? realSubjects.slice(0, 2) : realSubjects;
 
+const sampled = skipped(
+  !thorough && onReference,
+  'on the real API server: two thirds of the checks of each component, each is made on two of them; needs SLIPWAY_SWEEP=full',
+);
+
 const titled = contractChecks.map((check) => [`${check.heading}: ${check.sentence}`, check] as const);
 
 describe.skipIf(embeddedOnly).each(plainTypes)('%s on the library keeps the contract', (type) => {
@@ -30,7 +35,9 @@ describe.skipIf(embeddedOnly).each(plainTypes)('%s on the library keeps the cont
 describe.each(ownSubjects.map((subject, index) => [`${subject.type} (${index})`, subject] as const))(
   'our own %s keeps the contract',
   (_type, subject) => {
-    test.each(titled)('%s', async (_title, check) => await checkContract(check, subject));
+    const first = realSubjects.indexOf(subject);
+    const chosen = sampled ? titled.filter((_, index) => (index + first) % 3 === 0) : titled;
+    test.each(chosen)('%s', async (_title, check) => await checkContract(check, subject));
   },
 );
 
