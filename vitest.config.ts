@@ -1,6 +1,9 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 
 import { FlakyReporter } from './tools/flaky-tests/flaky-reporter.ts';
+import { asksRealCluster } from './tools/reference-lane/asks-real-cluster.ts';
 
 /** `npm run test:reference`: the cluster tests, against the real API server. */
 const reference = process.env['SLIPWAY_CLUSTER'] === 'reference';
@@ -11,6 +14,16 @@ const clusterTests = [
   'tools/*/**/*.test.ts',
   'docs/**/*.test.ts',
 ];
+
+/** Of the cluster tests those without a cluster: the real one tells nothing about them, and `npm test` runs them. */
+function withoutCluster(): string[] {
+  const root = import.meta.dirname;
+  const files = globSync(clusterTests, { cwd: root, exclude: ['**/node_modules/**'] }).filter(
+    (file) => !asksRealCluster(join(root, file)),
+  );
+  process.stdout.write(`left to npm test, ${files.length} files that ask no real cluster: ${files.sort().join(' ')}\n`);
+  return files;
+}
 
 /** Their kit follows all work of the process with files and keys, which would slow down everybody else. */
 const btpManager = ['packages/btp-manager/test/**/*.test.ts'];
@@ -27,7 +40,7 @@ export default defineConfig({
   test: {
     projects: reference
       ? // Each file has a real cluster of its own, which ends with its process.
-        [project('on a real cluster', { include: clusterTests, isolate: true })]
+        [project('on a real cluster', { include: clusterTests, exclude: withoutCluster(), isolate: true })]
       : [
           // Most files keep nothing to themselves, so a worker takes one after the other with its modules loaded.
           project('on the embedded cluster', {
