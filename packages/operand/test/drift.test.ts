@@ -1,5 +1,6 @@
-import { ConfigMap, type Stream, type Transport } from '@slipway/kube';
+import { ConfigMap } from '@slipway/kube';
 import { memberLabel } from '@slipway/manifests';
+import { HeldWatches } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { operandMembership } from '../src/names.ts';
@@ -75,14 +76,14 @@ describe('a member changed by hand', () => {
   test('or deleted before the first list of its kind has come, as from a server that still loads it, is put right', async () => {
     await using cluster = await operandCluster();
     const { client } = cluster;
-    const lists = new HeldLists();
-    await runOperatorThrough(cluster, lists.through(cluster.transport()));
+    const watches = new HeldWatches(({ path }) => path.includes(encodeURIComponent(memberLabel)));
+    await runOperatorThrough(cluster, watches.through(cluster.transport()));
     await client.create(operand('shop', [configMap('edited', { v: 'wanted' }), configMap('deleted', { v: 'wanted' })]));
     await readyOperand(cluster, 'shop');
     await client.patch(ConfigMap, key('edited'), { type: 'merge', body: { data: { v: 'another' } } });
     await client.delete(ConfigMap, key('deleted'));
-    expect(lists.held).toBeGreaterThan(0);
-    lists.release();
+    expect(watches.count).toBeGreaterThan(0);
+    watches.release();
     await cluster.eventually(
       'both are as they should be',
       async () => {
@@ -136,35 +137,3 @@ describe('a member changed in the spec', () => {
     ]);
   });
 });
-
-/** Watches of members that bring nothing, not even their first list, until they are released. */
-class HeldLists {
-  readonly #released = Promise.withResolvers<void>();
-  held = 0;
-
-  release(): void {
-    this.#released.resolve();
-  }
-
-  through(inner: Transport): Transport {
-    return {
-      send: (request, signal) => inner.send(request, signal),
-      close: () => inner.close(),
-      open: (request, handler): Stream => {
-        if (!request.path.includes(encodeURIComponent(memberLabel))) return inner.open(request, handler);
-        this.held += 1;
-        let stream: Stream | undefined;
-        let isAborted = false;
-        void this.#released.promise.then(() => {
-          if (!isAborted) stream = inner.open(request, handler);
-        });
-        return {
-          abort() {
-            isAborted = true;
-            stream?.abort();
-          },
-        };
-      },
-    };
-  }
-}

@@ -1,5 +1,6 @@
 export * from './crash-sweep.ts';
 export * from './fault-sweep.ts';
+export { HeldWatches } from './held-watches.ts';
 export { keptObjects, nowOf } from './kept-objects.ts';
 export * from './killable-transport.ts';
 export { waitsForTime } from './outside-work.ts';

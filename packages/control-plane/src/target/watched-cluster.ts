@@ -6,6 +6,7 @@ import {
   type Clock,
   createCache,
   type DeepReadonly,
+  type Informer,
   type InformerScope,
   jsonEqual,
   type Kind,
@@ -85,10 +86,20 @@ export class WatchedCluster {
       this.#declared.set(name, declared);
       // Who owns which field decides whether something has to be applied again.
       const scope: InformerScope = { labelSelector, metadataOnly, stripManagedFields: metadataOnly };
-      this.#cache.informer(kind, scope).onEvent((event) => {
+      const informer = this.#cache.informer(kind, scope);
+      informer.onEvent((event) => {
         if (this.#isNews(kind, event)) this.#options.onChange();
       });
+      this.#tellFirstList(informer);
     }
+  }
+
+  /** Who reads before the first list hears of nothing that goes in between, so it is told to look again. */
+  #tellFirstList(informer: Informer): void {
+    informer.whenSynced().then(
+      () => this.#options.onChange(),
+      () => this.#options.log.debug('left before its first list came', { kind: informer.kind.kind }),
+    );
   }
 
   /** The objects of a watched kind, without a request; `undefined` while the cache cannot say. */
