@@ -53,11 +53,9 @@ describe('what is pushed to a platform that runs', () => {
     expect(status).toBe('failed');
     for (const word of words) expect(errorMessage).toContain(word);
     expect(await consoleValues()).toBe(before);
-    const user = world.git.copy('user');
-    await user.git(['rm', '--quiet', '-rf', '--ignore-unmatch', 'env/odd', 'env/apps/odd.yaml', 'env/teams/odd']);
-    await user.git(['commit', '--quiet', '-m', 'taken back']);
-    await user.atRemote(['push', '--quiet', 'origin', 'main']);
-    expect(await world.applied((await user.revision())!)).toMatchObject({ status: 'succeeded' });
+    const odd = { 'env/odd': undefined, 'env/apps/odd.yaml': undefined, 'env/teams/odd': undefined };
+    const mended = await world.git.push(odd, 'taken back');
+    expect(await world.applied(mended)).toMatchObject({ status: 'succeeded' });
   }
 
   /** Pushes entries as no editor makes them. */

@@ -6,6 +6,7 @@ import { systemClock, type Clock } from '@slipway/kube';
 import { startGitServer, type GitServer } from '../src/git-server/git-server.ts';
 import type { GitRunner } from '../src/git/git-process.ts';
 import { WorkingCopy } from '../src/git/working-copy.ts';
+import { commitAtServer } from './commit-at-server.ts';
 
 /** The password every test server asks for; it must turn up nowhere but in headers. */
 export const canary = 'canary-p4ss:w/rd';
@@ -21,22 +22,16 @@ export interface GitWorld extends AsyncDisposable {
   copy(name: string, run?: GitRunner): WorkingCopy;
   /** What the server refused because a secret was in it; empty when nothing was. */
   refusedPushes(): Promise<string>;
-  /** Somebody commits files (`undefined` removes one) and pushes them. Gives the commit. */
+  /** Somebody commits files (`undefined` removes one, or a folder) and pushes them. Gives the commit. */
   push(files: Readonly<Record<string, string | undefined>>, message: string): Promise<string>;
 }
 
-export interface GitWorldOptions {
-  /** Told after every push. */
-  readonly onPush?: () => void;
-}
-
-export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWorld> {
+export async function gitWorld(): Promise<GitWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-git-'));
   const server = await startGitServer({
     directory: join(folder, 'server'),
     repository: 'otomi/values.git',
     credentials,
-    ...(onPush ? { onPush } : {}),
   });
   await guardPushes(server.repository);
   const copy = (name: string, run?: GitRunner): WorkingCopy =>
@@ -53,16 +48,9 @@ export async function gitWorld({ onPush }: GitWorldOptions = {}): Promise<GitWor
     server,
     copy,
     async push(files, message) {
-      const user = copy('user');
-      await user.prepare();
       for (let tries = 0; ; tries += 1) {
-        if (await user.remoteRevision()) await user.takeRemote();
-        await writeFiles(user.directory, files);
-        await user.git(['add', '--all']);
-        await user.git(['commit', '--quiet', '--allow-empty', '-m', message]);
         try {
-          await user.atRemote(['push', '--quiet', 'origin', 'main']);
-          return (await user.revision())!;
+          return await commitAtServer(server.repository, files, message);
         } catch (error) {
           // The operator was faster.
           if (tries === 20) throw error;

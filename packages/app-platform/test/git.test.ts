@@ -265,6 +265,8 @@ test('a folder inside of another repository is no part of it', async () => {
   await using world = await gitWorld();
   await world.push({ 'a.yaml': 'a: 1\n' }, 'a');
   const outer = world.copy('user');
+  await outer.prepare();
+  await outer.takeRemote();
   await writeFiles(outer.directory, { 'inner/b.yaml': '' });
   expect(await world.copy('user/inner').revision()).toBeUndefined();
 });

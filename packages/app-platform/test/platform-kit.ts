@@ -24,7 +24,7 @@ import { settingsFrom, type PlatformSettings } from '../src/settings.ts';
 import { readConfigMap } from '../src/state/records.ts';
 import { PlatformRoot } from '../src/values/platform-root.ts';
 import type { Tree } from '../src/values/tree.ts';
-import { canary, gitWorld, type GitWorld, type GitWorldOptions } from './git-kit.ts';
+import { canary, gitWorld, type GitWorld } from './git-kit.ts';
 
 export const referencePlatform = new PlatformRoot(join(import.meta.dirname, '..', 'platform'));
 
@@ -55,7 +55,7 @@ export interface PlatformWorld extends AsyncDisposable {
   applied(commit?: string): Promise<Record<string, string>>;
 }
 
-export interface PlatformWorldOptions extends GitWorldOptions {
+export interface PlatformWorldOptions {
   readonly values?: Tree;
   /** Environment variables beside those of every test. */
   readonly env?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export async function platformWorld(options: PlatformWorldOptions = {}): Promise
     role,
     mayBeRefused,
   );
-  const git = await gitWorld(options);
+  const git = await gitWorld();
   const folder = await mkdtemp(join(tmpdir(), 'slipway-platform-'));
   const valuesFile = join(folder, 'values.yaml');
   await writeFile(valuesFile, stringify(values));
