@@ -1,31 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import {
-  type Client,
-  type Clock,
-  type Cluster,
-  ConfigMap,
-  connect,
-  createClient,
-  loadKubeConfig,
-  systemClock,
-  undiciTransport,
-} from '@slipway/kube';
+import { type Client, type Clock, ConfigMap, createClient, systemClock, undiciTransport } from '@slipway/kube';
 import { findOracle } from '@slipway/oracles';
-import { ensureReferenceBinaries, type ReferenceCluster, startReferenceCluster } from '@slipway/reference-cluster';
 import { KillableTransport, type KillPoint, onReference, skipped } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import {
-  type Chart,
-  installRelease,
-  loadChart,
-  rollbackRelease,
-  uninstallRelease,
-  upgradeRelease,
-} from '../src/index.ts';
+import { installRelease, rollbackRelease, uninstallRelease, upgradeRelease } from '../src/index.ts';
+import { type HelmBench, openHelmBench } from './helm-bench.ts';
 
 const without = skipped(
   !onReference,
@@ -75,44 +54,27 @@ const handNames = ['ours', 'helm 3', 'helm 4'] as const;
 type HandName = (typeof handNames)[number];
 
 describe.skipIf(without)('a release whose process died goes on in any hands', { timeout: 300_000 }, () => {
-  let reference: ReferenceCluster;
-  let cluster: Cluster;
-  let folder: string;
-  let chart: Chart;
+  let bench: HelmBench;
   const hands = {} as Record<HandName, Hand>;
 
-  function helm(program: string, ...args: string[]): string {
-    return execFileSync(program, [...args, '--namespace', 'default'], {
-      env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: reference.kubeconfigPath },
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-  }
+  const helm = (program: string, ...args: string[]): Promise<string> =>
+    bench.helm(program, ...args, '--namespace', 'default');
 
   function handOf(program: string): Hand {
-    const chartFolder = join(folder, 'shop');
+    const { chartFolder } = bench;
     const setFlags = (values: Record<string, unknown>): string[] =>
       Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${String(value)}`]);
     return {
-      install: async (name) => void helm(program, 'install', name, chartFolder),
-      upgrade: async (name, values) => void helm(program, 'upgrade', name, chartFolder, ...setFlags(values)),
-      rollback: async (name, revision) => void helm(program, 'rollback', name, String(revision)),
-      uninstall: async (name) => void helm(program, 'uninstall', name),
+      install: async (name) => void (await helm(program, 'install', name, chartFolder)),
+      upgrade: async (name, values) => void (await helm(program, 'upgrade', name, chartFolder, ...setFlags(values))),
+      rollback: async (name, revision) => void (await helm(program, 'rollback', name, String(revision))),
+      uninstall: async (name) => void (await helm(program, 'uninstall', name)),
     };
   }
 
   beforeAll(async () => {
-    const binaries = await ensureReferenceBinaries({ tools: ['helm'] });
-    if (!binaries.available) throw new Error(binaries.reason);
-    reference = await startReferenceCluster({ binaries });
-    folder = await mkdtemp(join(tmpdir(), 'interop-'));
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, 'shop', name)), { recursive: true });
-      await writeFile(join(folder, 'shop', name), text);
-    }
-    chart = await loadChart(join(folder, 'shop'));
-    cluster = connect(await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection());
-    const context = { client: cluster.client, clock: systemClock };
+    bench = await openHelmBench(files);
+    const { chart, context } = bench;
     const namespace = 'default';
     hands.ours = {
       install: async (name) => void (await installRelease(context, chart, { name, namespace })),
@@ -120,22 +82,17 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
       rollback: async (name, revision) => void (await rollbackRelease(context, { name, namespace, revision })),
       uninstall: async (name) => void (await uninstallRelease(context, { name, namespace })),
     };
-    hands['helm 4'] = handOf(reference.binaries.helm!);
+    hands['helm 4'] = handOf(bench.helm4);
     if (helm3.available) hands['helm 3'] = handOf(helm3.path);
   });
-  afterAll(async () => {
-    await cluster?.close();
-    await reference?.stop();
-    if (folder) await rm(folder, { recursive: true });
-  });
+  afterAll(async () => await bench?.[Symbol.asyncDispose]());
 
   const config = async (name: string) =>
-    await cluster.client.get(ConfigMap, { namespace: 'default', name: `${name}-config` });
+    await bench.client.get(ConfigMap, { namespace: 'default', name: `${name}-config` });
 
   /** Our process dies at the first request that is told so. Answers whether it came to that. */
   async function dieAt(kill: KillPoint, work: (client: Client) => Promise<unknown>): Promise<boolean> {
-    const connection = await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection();
-    const transport = new KillableTransport(undiciTransport(connection), kill);
+    const transport = new KillableTransport(undiciTransport(bench.connection), kill);
     const client = createClient({ transport, fieldManager: 'helm' });
     await Promise.race([work(client).catch(() => undefined), untilDead(transport)]);
     return transport.dead;
@@ -151,9 +108,9 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
     while (!transport.dead) await new Promise(setImmediate);
   }
 
-  const refusal = (work: () => unknown): string => {
+  const refusal = async (work: Promise<unknown>): Promise<string> => {
     try {
-      work();
+      await work;
       return 'nothing was refused';
     } catch (error) {
       return (error as { stderr: string }).stderr;
@@ -164,14 +121,14 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
     'an upgrade that died with our process is to %s what one of its own would be: it rolls back, and everybody goes on',
     async (which) => {
       if (withoutHelm3 && which === 'helm 3') return;
-      const program = which === 'helm 3' && helm3.available ? helm3.path : reference.binaries.helm!;
+      const program = which === 'helm 3' && helm3.available ? helm3.path : bench.helm4;
       const name = `died-${which.replace(' ', '')}`;
       await hands.ours.install(name);
       await dieAtWork(async (client) => {
         const values = { greeting: 'never' };
-        await upgradeRelease({ client, clock: systemClock }, chart, { name, namespace: 'default', values });
+        await upgradeRelease({ client, clock: systemClock }, bench.chart, { name, namespace: 'default', values });
       });
-      expect(refusal(() => helm(program, 'upgrade', name, join(folder, 'shop')))).toContain(
+      expect(await refusal(helm(program, 'upgrade', name, bench.chartFolder))).toContain(
         'another operation (install/upgrade/rollback) is in progress',
       );
       await expect(hands.ours.upgrade(name, {})).rejects.toMatchObject({ code: 'Busy' });
@@ -181,7 +138,7 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
       expect((await config(name))?.data).toMatchObject({ greeting: 'helm' });
       await hands.ours.upgrade(name, { greeting: 'ours' });
       expect((await config(name))?.data).toMatchObject({ greeting: 'ours' });
-      const history = JSON.parse(helm(program, 'history', name, '-o', 'json')) as { status: string }[];
+      const history = JSON.parse(await helm(program, 'history', name, '-o', 'json')) as { status: string }[];
       expect(history.map(({ status }) => status)).toEqual([
         'superseded',
         'failed',
@@ -199,7 +156,7 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
       if (withoutHelm3 && which === 'helm 3') return;
       const name = `unborn-${which.replace(' ', '')}`;
       await dieAtWork(async (client) => {
-        await installRelease({ client, clock: systemClock }, chart, { name, namespace: 'default' });
+        await installRelease({ client, clock: systemClock }, bench.chart, { name, namespace: 'default' });
       });
       await hands[which].uninstall(name);
       await hands[which].install(name);
@@ -230,17 +187,17 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
         ({ method }, at) => at === 'after' && method !== 'GET' && writes++ === point,
         async (client) => {
           const context = { client, clock: systemClock };
-          if (work === 'install') await installRelease(context, chart, { name, namespace });
-          else if (work === 'upgrade') await upgradeRelease(context, chart, { name, namespace, values });
+          if (work === 'install') await installRelease(context, bench.chart, { name, namespace });
+          else if (work === 'upgrade') await upgradeRelease(context, bench.chart, { name, namespace, values });
           else await rollbackRelease(context, { name, namespace, revision: 1 });
         },
       );
       if (next === 'ours') {
-        const context = { client: cluster.client, clock: laterClock };
+        const context = { client: bench.client, clock: laterClock };
         if (work === 'rollback') await rollbackRelease(context, { name, namespace, revision: 1 });
-        await upgradeRelease(context, chart, { name, namespace, values, install: true });
+        await upgradeRelease(context, bench.chart, { name, namespace, values, install: true });
       } else {
-        const isPending = statusOf(name).startsWith('pending-');
+        const isPending = (await statusOf(name)).startsWith('pending-');
         // What helm tells a person to do about an operation of its own that did not end.
         if (isPending && work === 'install') await hands[next].uninstall(name);
         else if (isPending) await hands[next].rollback(name, 1);
@@ -248,16 +205,16 @@ describe.skipIf(without)('a release whose process died goes on in any hands', { 
         await hands[next].upgrade(name, values);
       }
       expect((await config(name))?.data).toEqual({ greeting: 'bye' });
-      expect(await cluster.client.get(ConfigMap, { namespace, name: `${name}-extra` })).toBeUndefined();
-      expect(statusOf(name)).toBe('deployed');
+      expect(await bench.client.get(ConfigMap, { namespace, name: `${name}-extra` })).toBeUndefined();
+      expect(await statusOf(name)).toBe('deployed');
       await hands['helm 4'].uninstall(name);
       points += 1;
     }
     expect(points).toBeGreaterThan(3);
   });
 
-  function statusOf(name: string): string {
-    const history = JSON.parse(helm(reference.binaries.helm!, 'history', name, '-o', 'json')) as { status: string }[];
+  async function statusOf(name: string): Promise<string> {
+    const history = JSON.parse(await helm(bench.helm4, 'history', name, '-o', 'json')) as { status: string }[];
     return history.at(-1)!.status;
   }
 });

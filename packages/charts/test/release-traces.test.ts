@@ -1,34 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import {
-  type Cluster,
-  ConfigMap,
-  connect,
-  Deployment,
-  type KubeObject,
-  loadKubeConfig,
-  Namespace,
-  Secret,
-  Service,
-  systemClock,
-} from '@slipway/kube';
+import { ConfigMap, Deployment, type KubeObject, Namespace, Secret, Service } from '@slipway/kube';
 import { findOracle } from '@slipway/oracles';
-import { ensureReferenceBinaries, type ReferenceCluster, startReferenceCluster } from '@slipway/reference-cluster';
 import { onReference, skipped } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import {
-  type Chart,
-  installRelease,
-  loadChart,
-  rollbackRelease,
-  uninstallRelease,
-  upgradeRelease,
-} from '../src/index.ts';
+import { installRelease, rollbackRelease, uninstallRelease, upgradeRelease } from '../src/index.ts';
+import { type HelmBench, openHelmBench } from './helm-bench.ts';
 
 const without = skipped(
   !onReference,
@@ -162,24 +139,16 @@ describe.skipIf(without)(
   'a release leaves behind what the helm commands alone would, also when something fails',
   { timeout: 300_000 },
   () => {
-    let reference: ReferenceCluster;
-    let cluster: Cluster;
-    let folder: string;
-    let chart: Chart;
+    let bench: HelmBench;
     const hands = {} as Record<HandName, Hand>;
     /** Does what ours does: it writes server-side whoever came before, and Helm 4 does so to a release of Helm 3 when it is told. */
     let standIn: Hand;
     const name = 'shop';
 
-    async function helm(program: string, ...args: string[]): Promise<string> {
-      const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: reference.kubeconfigPath };
-      return (await promisify(execFile)(program, args, { env })).stdout;
-    }
-
     function handOf(program: string, serverSide: readonly string[] = []): Hand {
-      const path = join(folder, 'shop');
+      const path = bench.chartFolder;
       const run = async (namespace: string, ...args: string[]) =>
-        await helm(program, ...args, '--namespace', namespace);
+        await bench.helm(program, ...args, '--namespace', namespace);
       return {
         install: async (namespace, work = {}) => await run(namespace, 'install', name, path, ...helmFlags(work)),
         upgrade: async (namespace, work) =>
@@ -191,37 +160,24 @@ describe.skipIf(without)(
     }
 
     beforeAll(async () => {
-      const binaries = await ensureReferenceBinaries({ tools: ['helm'] });
-      if (!binaries.available) throw new Error(binaries.reason);
-      reference = await startReferenceCluster({ binaries });
-      folder = await mkdtemp(join(tmpdir(), 'traces-'));
-      for (const [file, text] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, 'shop', file)), { recursive: true });
-        await writeFile(join(folder, 'shop', file), text);
-      }
-      chart = await loadChart(join(folder, 'shop'));
-      cluster = connect(await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection());
-      const context = { client: cluster.client, clock: systemClock };
+      bench = await openHelmBench(files);
+      const { chart, context } = bench;
       hands.ours = {
         install: async (namespace, work) => await installRelease(context, chart, { name, namespace, ...work }),
         upgrade: async (namespace, work) => await upgradeRelease(context, chart, { name, namespace, ...work }),
         rollback: async (namespace, revision) => await rollbackRelease(context, { name, namespace, revision }),
         uninstall: async (namespace, work) => await uninstallRelease(context, { name, namespace, ...work }),
       };
-      hands['helm 4'] = handOf(reference.binaries.helm!);
-      standIn = handOf(reference.binaries.helm!, ['--server-side=true']);
+      hands['helm 4'] = handOf(bench.helm4);
+      standIn = handOf(bench.helm4, ['--server-side=true']);
       if (helm3.available) hands['helm 3'] = handOf(helm3.path);
     });
-    afterAll(async () => {
-      await cluster?.close();
-      await reference?.stop();
-      if (folder) await rm(folder, { recursive: true });
-    });
+    afterAll(async () => await bench?.[Symbol.asyncDispose]());
 
     let namespaces = 0;
     async function makeNamespace(): Promise<string> {
       const namespace = `traces-${(namespaces += 1)}`;
-      await cluster.client.create({ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: namespace } });
+      await bench.client.create({ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: namespace } });
       return namespace;
     }
 
@@ -229,7 +185,7 @@ describe.skipIf(without)(
     async function traces(namespace: string): Promise<unknown> {
       const objects: KubeObject[] = [];
       for (const kind of [ConfigMap, Secret, Service, Deployment])
-        for await (const each of cluster.client.list(kind, { namespace })) objects.push(each as KubeObject);
+        for await (const each of bench.client.list(kind, { namespace })) objects.push(each as KubeObject);
       const own = objects.filter((each) => each.metadata.name !== 'kube-root-ca.crt');
       const isRecord = (each: KubeObject) => each['type'] === 'helm.sh/release.v1';
       const hooks = own
@@ -342,7 +298,7 @@ describe.skipIf(without)(
         install({ values: noWeb }),
         async (_, namespace) => {
           const patch = async (object: string, body: unknown) =>
-            await cluster.client.patch(ConfigMap, { namespace, name: object }, { type: 'merge', body } as never);
+            await bench.client.patch(ConfigMap, { namespace, name: object }, { type: 'merge', body } as never);
           await patch('config', { metadata: { annotations: { 'meta.helm.sh/release-name': 'other' } } });
           await patch('kept', { metadata: { annotations: { 'helm.sh/resource-policy': null } } });
         },
@@ -362,9 +318,9 @@ describe.skipIf(without)(
       ]);
       const tell = async (namespace: string): Promise<string> => {
         const told: string[] = [];
-        for (const program of [reference.binaries.helm!, ...(helm3.available ? [helm3.path] : [])])
+        for (const program of [bench.helm4, ...(helm3.available ? [helm3.path] : [])])
           for (const question of [['list'], ['history', name], ['get', 'all', name]])
-            told.push(await helm(program, ...question, '--namespace', namespace));
+            told.push(await bench.helm(program, ...question, '--namespace', namespace));
         const time = /\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]* \S+ \w+/g;
         const text = told.join('\n').replaceAll(namespace, 'the namespace').replaceAll(time, 'then');
         // Columns are as wide as the times in them.
