@@ -39,6 +39,31 @@ const value = fc.letrec((tie) => ({
   ),
 })).value;
 
+/** A text in quotes over several lines, and a list in brackets. */
+const words = fc.constantFrom('', ' ', '  ', 'a', 'b ', ' c', "''", '#', ': ', '-', '\\\\', '\\n', '\\x41', '\\');
+const quotedLines = fc
+  .tuple(fc.constantFrom("'", '"'), fc.array(fc.array(words, { maxLength: 3 }), { minLength: 1, maxLength: 5 }))
+  .map(([quote, written]) => `a: ${quote}${written.map((line) => line.join('')).join('\n  ')}${quote}\nb: 1\n`);
+const item = fc.constantFrom(
+  'a',
+  '1',
+  '0x1F',
+  '1e3',
+  'on',
+  'null',
+  '~',
+  '"b"',
+  "'c'",
+  '""',
+  '"d, e"',
+  'f g',
+  '-',
+  '1e999',
+);
+const bracketLists = fc
+  .tuple(fc.constantFrom('', 'a: ', '- '), fc.array(item), fc.constantFrom(',', ', ', ' , '))
+  .map(([before, items, comma]) => `${before}[${items.join(comma)}]`);
+
 /** Well-formed text with one thing put into it or taken out of it. */
 const nearly = fc
   .tuple(value, fc.nat(), fc.nat({ max: 3 }), fc.oneof(fc.constant(''), piece, fc.constant('\n')))
@@ -51,7 +76,7 @@ const nearly = fc
 describe('readPlain', () => {
   it('answers what the strict reader does, or nothing', () => {
     fc.assert(
-      fc.property(fc.oneof(lines, nearly), (text) => {
+      fc.property(fc.oneof(lines, nearly, quotedLines, bracketLists), (text) => {
         const plain = plainly(text);
         if (plain !== undefined) expect(plain).toEqual(strictly(text));
       }),
@@ -82,6 +107,17 @@ last: |-
 `;
     expect(plainly(text)).toEqual(strictly(text));
     expect(plainly(text)).toBeDefined();
+  });
+
+  it.each([
+    ['an empty mapping', '{}'],
+    ['an empty list', '[]\n'],
+    ['a short list', 'drop: ["ALL"]\nports: [443, http, \'x-1\']'],
+    ['a quoted text with blank lines', "a:\n  b: 'one  \n\n    it''s two\n   \n\n    three\n    '\n  c: 1"],
+    ['escapes that JSON has, too', String.raw`a: "NT AUTHORITY\\system\n\"x\""`],
+  ])('does not ask the strict reader for %s', (_what, text) => {
+    const rules = { ...helmRules, strict: () => expect.unreachable() };
+    expect(readPlain(text, rules)).toEqual(strictly(text));
   });
 
   it.each([

@@ -4,7 +4,7 @@ import type { GoMap, Value } from '../go/values.ts';
 export interface PlainRules {
   readonly plain: (text: string) => Value;
   readonly key: (value: Value) => string | undefined;
-  /** The strict reader itself, for what is in brackets or quotes. */
+  /** The strict reader itself, for what in brackets or quotes is not plain. */
   readonly strict: (text: string) => Value;
 }
 
@@ -19,7 +19,7 @@ export function readPlain(text: string, rules: PlainRules): Value | undefined {
     return new PlainReader(text, rules).document();
   } catch (error) {
     // What a rule refuses (a number JSON does not have) is refused again where it gets its place.
-    if (error instanceof Error) return undefined;
+    if (error === unusual || error instanceof Error) return undefined;
     throw error;
   }
 }
@@ -35,11 +35,17 @@ const plainKey = /[A-Za-z0-9_./$][A-Za-z0-9_./$-]*/y;
 const quotedKey = /"[^"\\\t\n]*"|'[^'\t\n]*'/y;
 const doubleQuoted = /"(?:[^"\\\t]|\\[^\t])*"/y;
 const singleQuoted = /'(?:[^'\t]|'')*'/y;
+/** A quoted text whose escapes mean the same in JSON. */
+const likeJson = /^(?:[^\\]|\\["\\nrt])*$/;
+const shortItem = String.raw`(?:\w[\w./-]*|"[\w./-]*"|'[\w./-]*')`;
+/** `[80, http]`, `["ALL"]`: items without a space, a comma or a quote in them. */
+const shortList = new RegExp(String.raw`^\[ *${shortItem}(?: *, *${shortItem})* *\]$`);
 /** What a plain scalar on a line of its own cannot begin with. */
 const indicators = new Set('-?:,[]{}#&*!|>\'"%@`');
 const lineEnd = '\n';
 
-class Unusual extends Error {}
+/** Thrown where the text is not plain. No error: nobody sees it, and a stack trace would take longer than the line did. */
+const unusual = Symbol('unusual');
 
 class PlainReader {
   readonly #text: string;
@@ -60,13 +66,13 @@ class PlainReader {
   document(): Value {
     this.#nextLine();
     if (this.#indent < 0) return null;
-    const value = this.#block();
+    const value = this.#isBracket() ? this.#scalar(-1) : this.#block();
     if (this.#indent >= 0) this.#unusual();
     return value;
   }
 
   #unusual(): never {
-    throw new Unusual();
+    throw unusual;
   }
 
   /** Goes to the next line that says something. */
@@ -139,8 +145,12 @@ class PlainReader {
   #nested(indent: number): Value {
     this.#nextLine();
     if (this.#indent <= indent) return null;
+    return this.#isBracket() ? this.#scalar(indent) : this.#block();
+  }
+
+  #isBracket(): boolean {
     const char = this.#text[this.#at];
-    return char === '[' || char === '{' ? this.#scalar(indent) : this.#block();
+    return char === '[' || char === '{';
   }
 
   #skipSpaces(at: number): void {
@@ -197,8 +207,9 @@ class PlainReader {
     const isLong = pattern.lastIndex > this.#end;
     this.#at = pattern.lastIndex;
     if (isLong) {
-      // Whatever is not further in belongs to no scalar.
-      if (written.split(lineEnd).some((line, index) => index > 0 && indentationOf(line) <= indent)) this.#unusual();
+      // Whatever is not further in belongs to no scalar, unless it is blank.
+      const isOutside = (line: string) => indentationOf(line) <= Math.min(indent, line.length - 1);
+      if (written.split(lineEnd).some((line, index) => index > 0 && isOutside(line))) this.#unusual();
       const found = text.indexOf(lineEnd, this.#at);
       this.#end = found < 0 ? text.length : found;
     }
@@ -207,11 +218,13 @@ class PlainReader {
       this.#skipSpaces(this.#at);
       if (!this.#atNothing()) this.#unusual();
     }
-    if (isLong || (quote === '"' && written.includes('\\'))) {
+    if (quote === '"' && written.includes('\\')) {
+      if (!isLong && likeJson.test(written)) return JSON.parse(written) as string;
       const value = this.#rules.strict(written);
       return typeof value === 'string' ? value : this.#unusual();
     }
-    return quote === "'" ? written.slice(1, -1).replaceAll("''", "'") : written.slice(1, -1);
+    const content = isLong ? folded(written.slice(1, -1)) : written.slice(1, -1);
+    return quote === "'" ? content.replaceAll("''", "'") : content;
   }
 
   /** The rest of the line without a comment and the spaces before it. */
@@ -252,17 +265,26 @@ class PlainReader {
     return true;
   }
 
-  /** Brackets that close on the line. What stands in them has rules of its own, which are the strict reader's. */
+  /** Brackets that close on the line. What stands in them has rules of its own: all but short lists are the strict reader's. */
   #flow(): Value {
     const rest = this.#rest();
     if (rest === '[]') return [];
     if (rest === '{}') return new Map();
+    if (shortList.test(rest))
+      return rest
+        .slice(1, -1)
+        .split(',')
+        .map((item) => this.#item(item.trim()));
     // Names given elsewhere, and tags; or a comment that was none, inside quotes.
     if (/[&*!]/.test(rest) || !/[\]}]$/.test(rest)) this.#unusual();
     const value = this.#rules.strict(rest);
     return typeof value === 'object' && value !== null && Array.isArray(value) === (rest[0] === '[')
       ? value
       : this.#unusual();
+  }
+
+  #item(written: string): Value {
+    return written.startsWith('"') || written.startsWith("'") ? written.slice(1, -1) : this.#rules.plain(written);
   }
 
   /** `|`, `|-` and `|+`: the lines below as they are, without the indentation of the first. */
@@ -300,6 +322,26 @@ class PlainReader {
     if (header === '|-') return content;
     return header === '|' ? `${content}\n` : this.#unusual();
   }
+}
+
+/** The lines of a quoted text as one: a line break is a space, and every blank line after it a line break instead. */
+function folded(text: string): string {
+  const [first, ...rest] = text.split(lineEnd) as [string, ...string[]];
+  let content = first.slice(0, withoutSpaces(first));
+  let blank = 0;
+  for (const [index, line] of rest.entries()) {
+    const isLast = index === rest.length - 1;
+    const start = indentationOf(line);
+    if (start === line.length && !isLast) {
+      blank += 1;
+      continue;
+    }
+    content += blank === 0 ? ' ' : lineEnd.repeat(blank);
+    // Spaces before the closing quote belong to the text.
+    content += line.slice(start, isLast ? line.length : withoutSpaces(line));
+    blank = 0;
+  }
+  return content;
 }
 
 function indentationOf(line: string): number {
