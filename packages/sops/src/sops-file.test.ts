@@ -79,6 +79,27 @@ suite('a YAML file', () => {
   });
 
   test.each([
+    ['!!binary aGk=', 'hi'],
+    ['!!binary hg==', '!!binary hg=='],
+    ['!!timestamp 2026-01-01', '2026-01-01T00:00:00Z'],
+    ['!!int "0x1f"', '31'],
+    ['!!int 9007199254740993', '9007199254740993'],
+    ['!!float 3', '3.0'],
+    ['!!str 7', '"7"'],
+    ['! 7', '7'],
+    ['!!merge <<', '"<<"'],
+    ['!custom 7', '"7"'],
+  ])('reads %s as sops does, sealed and clear', async (text, meaning) => {
+    for (const name of ['a', 'a_unencrypted']) {
+      expect(await unseal(await seal(`${name}: ${text}\n`))).toBe(`${name}: ${meaning}\n`);
+    }
+  });
+
+  test('reads the tag of a list as if it were not there', async () => {
+    expect(await unseal(await seal('a: !!omap [b: 1]\n'))).toBe('a:\n    - b: 1\n');
+  });
+
+  test.each([
     ['of two lines', 'a\nb'],
     ['too long for one line', 'long '.repeat(300)],
   ])('a map under a key %s comes back', async (_, name) => {

@@ -192,6 +192,39 @@ describe.skipIf(without)('with the real sops', () => {
     expect(parse((await weDecrypt(theirs, 'yaml')).toString())).toEqual(value);
   });
 
+  test('tags, and words that look like others, mean the same to both, sealed and clear', async () => {
+    const words = [
+      '!!binary aGk=',
+      '!!binary hg==',
+      '!!timestamp 2026-01-01',
+      '!!int "0x1f"',
+      '!!int 9007199254740993',
+      '!!float 3',
+      '!!str 7',
+      '! 7',
+      '<<',
+      '!custom 7',
+      '!!omap [b: 1]',
+      '1e400',
+      '-1e400',
+      '1e-400',
+    ];
+    const text = words.map((word, index) => `a${index}: ${word}\nb${index}_unencrypted: ${word}\n`).join('');
+    const theirReading = async (sealed: Buffer): Promise<unknown> => {
+      await writeFile(join(folder, 'sealed.yaml'), sealed);
+      return JSON.parse(run('decrypt', '--output-type', 'json', 'sealed.yaml').toString());
+    };
+    const theirs = await theyEncrypt(text, 'yaml');
+    const meaning = await theirReading(theirs);
+    expect(await theirReading(await weEncrypt(text, 'yaml'))).toEqual(meaning);
+    expect(await theirReading(await theyEncrypt(await weDecrypt(theirs, 'yaml'), 'yaml'))).toEqual(meaning);
+  });
+
+  test('a number of JSON that is too large for a float is refused by both', async () => {
+    await expect(theyEncrypt('{"a": 1e400}', 'json')).rejects.toThrow('Command failed');
+    await expect(weEncrypt('{"a": 1e400}', 'json')).rejects.toThrow('too large for a float');
+  });
+
   test('a whole number from 2^63 up to 2^64 in YAML is refused by both', async () => {
     for (const digits of ['9223372036854775808', '18446744073709551615']) {
       const plain = `a: ${digits}\n`;

@@ -65,6 +65,9 @@ function plainLeaf(text: string): Leaf {
     const whole = BigInt(text);
     if (BigInt.asIntN(64, whole) === whole) return whole;
   }
+  if (!Number.isFinite(Number(text))) {
+    throw new SopsError('input', 'a number too large for a float cannot be encrypted', { hint: 'write it in quotes' });
+  }
   return Number(text);
 }
 

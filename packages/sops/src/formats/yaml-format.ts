@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   type Document as YamlDocument,
   isAlias,
@@ -58,6 +59,8 @@ function readDocuments(text: string): Documents {
     merge: false,
     uniqueKeys: true,
     keepSourceTokens: false,
+    // What a tag makes of a text is decided below: the library would make a Date of a timestamp and decode binary itself.
+    resolveKnownTags: false,
   });
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
@@ -153,9 +156,12 @@ function readScalar(node: Scalar, path: string): Leaf {
   const text = String(node.value ?? '');
   switch (node.tag) {
     case undefined:
+    case '!':
       return node.type === 'PLAIN' ? resolvePlain(String(node.source ?? ''), path) : text;
-    case 'tag:yaml.org,2002:binary':
-      return new Uint8Array(Buffer.from(text, 'base64'));
+    case 'tag:yaml.org,2002:binary': {
+      const bytes = Buffer.from(text, 'base64');
+      return isUtf8(bytes) ? bytes.toString() : new Uint8Array(bytes);
+    }
     case 'tag:yaml.org,2002:int':
     case 'tag:yaml.org,2002:bool':
     case 'tag:yaml.org,2002:null':

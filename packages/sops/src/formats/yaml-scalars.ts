@@ -34,7 +34,8 @@ function numberOf(text: string, where: string): bigint | number | undefined {
       hint: 'write it in quotes',
     });
   }
-  return decimal.test(plain) ? Number(plain) : undefined;
+  // One that is too large for a float is a text to the Go library.
+  return decimal.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
 /** Go's base 0: `0x`, `0o`, `0b`, and a leading zero for octal. */
