@@ -1,6 +1,7 @@
 import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiserver';
 import {
   createClient,
+  CustomResourceDefinition,
   type Client,
   type Clock,
   type DefinedKind,
@@ -17,7 +18,7 @@ import {
 } from '@slipway/runtime';
 
 import { Attempt } from './attempt.ts';
-import { installKinds } from './install-kinds.ts';
+import { establish, installKinds } from './install-kinds.ts';
 import { machineTime } from './machine-time.ts';
 import { OutsideWork } from './outside-work.ts';
 import type { ProcessNodeOptions } from './reference-tool.ts';
@@ -27,7 +28,7 @@ import { wakeDefinitions } from './wake-definitions.ts';
 export interface TestClusterOptions {
   /** Custom kinds to install before the test begins. */
   readonly kinds?: readonly DefinedKind[];
-  /** Objects to create before the test begins. */
+  /** Objects to create before the test begins, in this order. Definitions among them are applied and waited for. */
   readonly objects?: readonly KubeObject[];
   /** `core` (default): garbage collection, namespaces, service accounts; `workloads`: also Deployments and simulated pods; `none`. */
   readonly controllers?: 'none' | 'core' | 'workloads';
@@ -207,7 +208,10 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
   };
   try {
     await cluster.install(...(options.kinds ?? []));
-    for (const object of options.objects ?? []) await client.create(object);
+    for (const object of options.objects ?? []) {
+      if (object.kind === CustomResourceDefinition.kind) await establish(cluster, object);
+      else await client.create(object);
+    }
   } catch (error) {
     await basis.close();
     throw error;

@@ -1,0 +1,23 @@
+import { CustomResourceDefinition, newObject, type KubeObject } from '@slipway/kube';
+import { expect, test } from 'vitest';
+
+import { testCluster } from '../src/index.ts';
+
+test('a definition among the objects may be there from the test before, and objects of its kind can follow', async () => {
+  const definition = newObject(CustomResourceDefinition, {
+    metadata: { name: 'things.test-cluster.example' },
+    spec: {
+      group: 'test-cluster.example',
+      names: { kind: 'Thing', plural: 'things' },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  });
+  const key = { namespace: 'default', name: 'one' };
+  const thing: KubeObject = { apiVersion: 'test-cluster.example/v1', kind: 'Thing', metadata: key };
+  for (const round of ['the first test', 'the second test']) {
+    await using cluster = await testCluster({ controllers: 'none', objects: [definition, thing] });
+    const kind = await cluster.client.resolve(thing.apiVersion, thing.kind);
+    expect([round, await cluster.client.get(kind, key)]).toEqual([round, expect.objectContaining({ kind: 'Thing' })]);
+  }
+});
