@@ -55,7 +55,6 @@ const all = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 /** A cluster with a tenant whose account may do everything with ConfigMaps of its namespace, and nothing else. */
 async function tenantCluster(): Promise<TestCluster> {
   return await operandCluster({
-    unshared: true,
     embedded: { authorization: 'RBAC' },
     objects: [
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant' } },

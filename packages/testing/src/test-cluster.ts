@@ -2,6 +2,7 @@ import type { Cluster as EmbeddedCluster, ClusterOptions } from '@slipway/apiser
 import {
   createClient,
   CustomResourceDefinition,
+  Namespace,
   type Client,
   type Clock,
   type DefinedKind,
@@ -18,6 +19,7 @@ import {
 } from '@slipway/runtime';
 
 import { Attempt } from './attempt.ts';
+import { furnished } from './furnished.ts';
 import { establish, installKinds } from './install-kinds.ts';
 import { machineTime } from './machine-time.ts';
 import { OutsideWork } from './outside-work.ts';
@@ -134,6 +136,7 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
   const reference = unshared
     ? await SharedReference.start(controllers, options)
     : await SharedReference.get(controllers, options);
+  if (!unshared) await reference.prepare(namespacesIn(options.objects));
   const transports: Transport[] = [];
   return await prepare(options, {
     type: 'reference',
@@ -150,6 +153,24 @@ async function referenceTestCluster(options: TestClusterOptions): Promise<TestCl
       await (unshared ? reference.stop() : reference.clean());
     },
   });
+}
+
+function namespacesIn(objects: readonly KubeObject[] = []): ReadonlySet<string> {
+  return new Set(objects.filter(isNamespace).map(({ metadata }) => metadata.name!));
+}
+
+/** Makes a namespace, or takes the one that is there, empty, from the test before. */
+async function takeNamespace(
+  cluster: TestCluster,
+  namespace: KubeObject,
+  { controllers }: TestClusterOptions,
+): Promise<void> {
+  await cluster.client.apply(namespace);
+  if (controllers !== 'none') await furnished(cluster, namespace.metadata.name!);
+}
+
+function isNamespace({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion === Namespace.apiVersion && kind === Namespace.kind;
 }
 
 type Basis = Pick<
@@ -210,6 +231,7 @@ async function prepare(options: TestClusterOptions, basis: Basis): Promise<TestC
     await cluster.install(...(options.kinds ?? []));
     for (const object of options.objects ?? []) {
       if (object.kind === CustomResourceDefinition.kind) await establish(cluster, object);
+      else if (basis.type === 'reference' && isNamespace(object)) await takeNamespace(cluster, object, options);
       else await client.create(object);
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { CustomResourceDefinition, newObject, type KubeObject } from '@slipway/kube';
+import { ConfigMap, CustomResourceDefinition, Namespace, newObject, type KubeObject } from '@slipway/kube';
 import { expect, test } from 'vitest';
 
 import { testCluster } from '../src/index.ts';
@@ -20,4 +20,22 @@ test('a definition among the objects may be there from the test before, and obje
     const kind = await cluster.client.resolve(thing.apiVersion, thing.kind);
     expect([round, await cluster.client.get(kind, key)]).toEqual([round, expect.objectContaining({ kind: 'Thing' })]);
   }
+});
+
+test('a namespace that the next test makes too is empty and as it was made, and gone for one that does not', async () => {
+  const name = 'place';
+  const objects = [newObject(Namespace, { metadata: { name } })];
+  const left = { namespace: name, name: 'left' };
+  {
+    await using first = await testCluster({ objects });
+    await first.client.create(newObject(ConfigMap, { metadata: left }));
+    await first.client.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels: { left: 'here' } } } });
+  }
+  {
+    await using second = await testCluster({ objects });
+    expect(await second.client.get(ConfigMap, left)).toBeUndefined();
+    expect((await second.client.get(Namespace, { name }))!.metadata.labels).not.toHaveProperty('left');
+  }
+  await using third = await testCluster();
+  expect(await third.client.get(Namespace, { name })).toBeUndefined();
 });
