@@ -173,7 +173,7 @@ async function isReady(cluster: TestCluster, { target }: Landscape, landscaper: 
 }
 
 describe('a control plane in a storm comes to rest where its spec says', () => {
-  // On the real API server, which plays both clusters, each takes half a minute.
+  // On the real API server, which plays both clusters, each takes long.
   test.each(stormSeeds({ quick: 2, full: 100, reference: 3 }))('storm %s', { timeout: 600_000 }, async (seed) => {
     const result = await playStorm(storyOf, seed, {
       replay: 'SLIPWAY_STORM=SEED npx vitest run packages/control-plane/test/storm.test.ts',
