@@ -173,7 +173,7 @@ async function expectForeign({ client }: TestCluster): Promise<void> {
 }
 
 describe('a BTP Manager in a storm comes to rest where its module says, and touches nothing of others', () => {
-  test.each(stormSeeds({ quick: 4 }))('storm %s', { timeout: 600_000 }, async (seed) => {
+  test.each(stormSeeds({ quick: 2 }))('storm %s', { timeout: 600_000 }, async (seed) => {
     const result = await playStorm(storyOf, seed, {
       replay: 'SLIPWAY_STORM=SEED npx vitest run packages/btp-manager/test/storm.test.ts',
     });

@@ -178,7 +178,7 @@ describe.skipIf(leftOut)('the controllers as they once were, in a storm', () => 
 });
 
 describe('an Operand in a storm loses nothing, and comes to rest where its manifest says', () => {
-  const seeds = stormSeeds({ quick: 6 });
+  const seeds = stormSeeds({ quick: 3 });
   test.each(seeds)('storm %s', { timeout: 300_000 }, async (seed) => {
     const result = await playStorm((random) => storyOf(random), seed, { replay });
     expect(result.writes).toBeGreaterThan(0);

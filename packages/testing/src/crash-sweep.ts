@@ -13,6 +13,8 @@ interface CrashPoint {
 export interface CrashSweepOptions extends SweepOptions {
   /** Which of those requests. Default: all. */
   readonly of?: (request: TransportRequest) => boolean;
+  /** The number of the one to begin at: a few points say more in the middle of the work. Default 0. */
+  readonly first?: number;
 }
 
 export interface CrashSweepResult extends SweepResult {
@@ -32,7 +34,7 @@ export async function sweepCrashes(scenario: Scenario, options: CrashSweepOption
     await playScenario(scenario, { lingers: true, describe: () => 'undisturbed', wrap: (transport) => transport });
   const calm = await crashOnce(scenario, options, undefined);
   const killedAt: string[] = [];
-  for (let index = 0; index < calm.requests; index += options.stride ?? 1) {
+  for (let index = options.first ?? 0; index < calm.requests; index += options.stride ?? 1) {
     for (const phase of options.phases ?? (['before', 'after'] as const)) {
       options.progress?.(`${phase} request ${index} of ${calm.requests}`);
       const run = await crashOnce(scenario, options, { index, phase });

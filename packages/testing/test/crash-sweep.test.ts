@@ -40,16 +40,21 @@ const annotate: Reconcile = async ({ client }) => {
   await client.patch(ConfigMap, key, { type: 'merge', body: { metadata: { annotations } } });
 };
 
+const copying: Reconcile = async (context, { name }) => {
+  if (name !== key.name) return;
+  await context.client.apply(secretOf('1'));
+  await annotate(context, { ...key });
+};
+
 test('a reconciler that can start again anywhere passes, with every write tried twice', async () => {
-  const result = await sweepCrashes(
-    scenario(async (context, { name }) => {
-      if (name !== key.name) return;
-      await context.client.apply(secretOf('1'));
-      await annotate(context, { ...key });
-    }),
-  );
+  const result = await sweepCrashes(scenario(copying));
   expect(result.points).toBe(2 * result.requests);
   expect(result.requests).toBeGreaterThanOrEqual(2);
+});
+
+test('a sweep that begins at a later write leaves out those before it', async () => {
+  const { killedAt } = await sweepCrashes(scenario(copying), { first: 1, phases: ['after'] });
+  expect(killedAt[0]).toMatch(/^PATCH .*\/configmaps\//);
 });
 
 test('the error of a failing sweep names the request and has the log lines of the operator', async () => {

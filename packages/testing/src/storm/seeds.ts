@@ -17,6 +17,7 @@ export function stormSeeds({ quick, full = 200, reference = 6 }: StormCounts): s
   if (wanted) return wanted.split(',');
   const whole = process.env['SLIPWAY_SWEEP'] === 'full';
   skipped(onReference && !whole, `on the real API server: all storms but ${reference}; SLIPWAY_SWEEP=full plays 20`);
+  skipped(!onReference && !whole, `all storms but ${quick}; SLIPWAY_SWEEP=full plays ${full}`);
   const count = onReference ? (whole ? 20 : reference) : whole ? full : quick;
   return Array.from({ length: count }, (_, index) => String(index + 1));
 }
