@@ -9,6 +9,7 @@ import {
   type KubeObject,
 } from '@slipway/kube';
 import { refText, refOf } from '@slipway/manifests';
+import { onReference, skipped } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { ActiveOperand, ClusterActiveOperand, Operand } from '../src/api.ts';
@@ -29,6 +30,11 @@ import {
 } from './story.ts';
 
 const key = (name: string) => ({ namespace: 'default', name });
+
+const playsTheController = skipped(
+  onReference,
+  'on the real API server: the status of a Deployment, which its own controller writes there',
+);
 
 /** Each defect of the original implementation, shown to be absent. */
 describe('defects of the original', () => {
@@ -262,7 +268,7 @@ describe('defects of the original', () => {
     expect(back.metadata.ownerReferences?.map((owner) => owner.name)).toEqual([ready.status?.latestReadyActiveOperand]);
   });
 
-  test('Available of the old template does not let post-install run', async () => {
+  test.skipIf(playsTheController)('Available of the old template does not let post-install run', async () => {
     await using cluster = await operandCluster({ controllers: 'core' });
     await runOperator(cluster);
     const { client } = cluster;
@@ -291,7 +297,6 @@ describe('defects of the original', () => {
       await client.patch(Deployment, key('web'), { type: 'merge', body: { status } }, { subresource: 'status' });
       return web;
     };
-    if (cluster.type === 'reference') return; // its own Deployment controller writes this status
     await client.create(operand('shop', [deployment('web')], { checkDeploymentHealth: true }));
     await rolledOut(1);
     await readyOperand(cluster, 'shop');
