@@ -3,18 +3,13 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { startCluster } from '@slipway/apiserver';
 import { createClient, isConditionTrue, keyOf, keyText, systemClock } from '@slipway/kube';
-import { onReference, skipped } from '@slipway/testing';
 import { expect, test } from 'vitest';
 
 import { findOperators } from '../src/packages.ts';
 import { temporaryFolder } from './kit.ts';
 
 const soak = process.env['SLIPWAY_SOAK'] === '1';
-const short = skipped(
-  !soak && !onReference,
-  'all rounds but one of kill -9; npm run test:reference plays two, SLIPWAY_SOAK=1 fifty',
-);
-const rounds = soak ? 50 : short ? 1 : 2;
+const rounds = soak ? 50 : 2;
 const main = resolve(import.meta.dirname, '..', 'src', 'main.ts');
 
 function up(data: string, operators: readonly string[]): ChildProcess {
@@ -77,9 +72,9 @@ const operators = await findOperators();
 const examplesReady = [/Operand hello → Ready\n/, /BtpOperator kyma-system\/btpoperator → Ready\n/];
 /** A start tells its story in about this many lines. */
 const cases = [
+  { names: ['operand'], done: examplesReady.slice(0, 1), longestStory: 18 },
   // Without the control plane operator, whose API servers outlive `up` on purpose; its own tests kill it.
   { names: ['operand', 'btp-manager'], done: examplesReady, longestStory: 55 },
-  { names: ['operand'], done: examplesReady.slice(0, 1), longestStory: 18 },
 ];
 
 // Moments are counted in printed lines, so that a slow machine is killed at the same points as a fast one.
