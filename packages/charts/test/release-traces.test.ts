@@ -128,7 +128,7 @@ const rounds: readonly (readonly [HandName, HandName, HandName, HandName])[] = [
   ['helm 4', 'helm 4', 'helm 3', 'ours'],
 ];
 
-/** Ours alone, and ours after either helm at each of the steps. */
+/** Ours alone, and ours after a helm at each of the steps. */
 const sample = [0, 3, 7, 8];
 const sampled = skipped(
   onReference && process.env['SLIPWAY_SWEEP'] !== 'full',
