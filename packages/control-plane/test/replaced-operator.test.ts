@@ -96,20 +96,22 @@ async function remains({ cluster, target }: Landscape): Promise<string[]> {
   ];
 }
 
-const embeddedOnly = skipped(
+const leftToChance = skipped(
   onReference,
-  'on the real API server: operators that replace each other, which takes minutes there; storms and kills are played on it',
+  'on the real API server: an older operator that works on while the newer one makes a control plane. Who writes a status last is left to chance in real time, and nobody looks at its own status again',
 );
 
 const histories: readonly (readonly [making: Parting, deleting: Parting])[] = [
   ['is killed', 'works on beside the newer one'],
-  ['works on beside the newer one', 'is killed'],
+  ...(leftToChance ? [] : ([['works on beside the newer one', 'is killed']] as const)),
 ];
 
-describe.skipIf(embeddedOnly).each(histories)(
+const seeds = stormSeeds({ quick: 1, full: 10, reference: 1 });
+
+describe.each(histories)(
   'a control plane whose older operator %s in the middle of making it, and %s in the middle of deleting it',
   (making, deleting) => {
-    test.each(stormSeeds({ quick: 1, full: 10 }))('is ready, and goes: %s', { timeout: 300_000 }, async (seed) => {
+    test.each(seeds)('is ready, and goes: %s', { timeout: 300_000 }, async (seed) => {
       const random = new SeededRandom(seed);
       await using landscape = await Landscape.open();
       const { cluster } = landscape;
