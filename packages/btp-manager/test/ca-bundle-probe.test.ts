@@ -125,8 +125,6 @@ describe('the CA bundle probe', () => {
     await cluster.eventually('BtpOperator and Job are gone', async () => {
       return (await read(cluster)) === undefined && (await jobUid(cluster)) === undefined;
     });
-    // The garbage collector of a real cluster takes half a minute to notice that there are BtpOperators.
-    if (onReference) return;
     for (const kind of [ServiceAccount, Role, RoleBinding] as Kind[])
       await cluster.eventually(`its ${kind.kind} is gone`, async () => !(await cluster.client.get(kind, job)));
   });
