@@ -7,7 +7,7 @@ import { createLogger, startManager } from '@slipway/runtime';
 
 const { values } = parseArgs({ options: { kubeconfig: { type: 'string' } } });
 const manager = await startManager({
-  controllers: operandOperator.controllers({} as never),
+  controllers: operandOperator.controllers({ flags: {}, env: {} }),
   cluster: { connection: await findConnection({ file: values.kubeconfig! }) },
   log: createLogger({ level: 'error' }),
   signals: true,
