@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { makeImageContent } from '../tools/bundle/image-size.ts';
+import { filesBelow, makeImageContent } from '../tools/bundle/image-size.ts';
 import { cpuMs, memoryOf } from './lib/process-stats.ts';
 import { type Bar, figure, publish } from './lib/report.ts';
 import { median } from './lib/statistics.ts';
@@ -44,12 +44,17 @@ const folder = await mkdtemp(join(tmpdir(), 'slipway-bench-'));
 const content = join(folder, 'dist');
 await makeImageContent(content);
 const file = join(content, 'slipway.mjs');
-const bytes = (await stat(file)).size;
+const parts = (await filesBelow(content)).filter((part) => part.endsWith('.mjs'));
+const sizes = await Promise.all(parts.map(async (part) => (await stat(part)).size));
+const bytes = sizes.reduce((sum, size) => sum + size, 0);
 const sources = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
 const env = { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
 
 function start(argv: readonly string[], from: Case['from'] = 'bundle'): ChildProcess {
-  const cache = from === 'bundle, nothing compiled' ? {} : { NODE_COMPILE_CACHE: join(content, 'compiled') };
+  const cache =
+    from === 'bundle, nothing compiled'
+      ? { NODE_DISABLE_COMPILE_CACHE: '1' }
+      : { NODE_COMPILE_CACHE: join(content, 'compiled') };
   return spawn(process.execPath, [from === 'sources' ? sources : file, ...argv], {
     env: { ...env, ...cache },
     stdio: ['ignore', 'pipe', 'pipe'],
