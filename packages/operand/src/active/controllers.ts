@@ -64,11 +64,10 @@ export function activeOperandControllers(settings: AccountSettings = {}): Contro
   ];
 }
 
-/** The names of the sets that own a member, or owned it until this change. */
-function setsOf({ meta, oldMeta }: CacheEvent): ObjectKey[] {
-  const owners = [meta, oldMeta]
-    .flatMap((state) => state?.ownerReferences ?? [])
-    .filter((reference) => reference.apiVersion === ClusterActiveOperand.apiVersion);
+/** The names of the sets that own a member. */
+function setsOf(event: CacheEvent): ObjectKey[] {
+  const owners =
+    event.meta.ownerReferences?.filter((reference) => reference.apiVersion === ClusterActiveOperand.apiVersion) ?? [];
   return [...new Set(owners.map((reference) => reference.name))].map((name) => ({ name }));
 }
 
