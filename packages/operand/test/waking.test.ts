@@ -6,7 +6,7 @@ import {
   isConditionTrue,
   type KubeObject,
 } from '@slipway/kube';
-import type { TestCluster } from '@slipway/testing';
+import { HeldWatches, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
 import { Operand } from '../src/api.ts';
@@ -21,6 +21,7 @@ import {
   operandWithReason,
   readyOperand,
   runOperator,
+  runOperatorThrough,
 } from './story.ts';
 
 /** Well below the minute after which a failed Operand is looked at in any case. */
@@ -99,6 +100,21 @@ describe('an Operand that has failed goes on within seconds', () => {
     const failed = await operandWithReason(cluster, 'shop', 'Failed');
     expect(findCondition(failed, 'Ready')?.message).toContain('install it first');
     await client.create(definitionOf(group, 'Gadget'));
+    await readySoon(cluster, 'shop');
+  });
+
+  test('when that definition comes with the first list of definitions, which is late', async () => {
+    await using cluster = await operandCluster({ unshared: true });
+    const { client } = cluster;
+    const group = 'later.example.com';
+    const watches = new HeldWatches(({ path }) => path.includes('/customresourcedefinitions'));
+    await runOperatorThrough(cluster, watches.through(cluster.transport()));
+    const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { namespace: 'default', name: 'one' } };
+    await client.create(operand('shop', [gadget]));
+    await operandWithReason(cluster, 'shop', 'Failed');
+    await client.create(definitionOf(group, 'Gadget'));
+    expect(watches.count).toBeGreaterThan(0);
+    watches.release();
     await readySoon(cluster, 'shop');
   });
 
