@@ -1,5 +1,6 @@
-import { isConditionTrue, CustomResourceDefinition, type Client, type Kind, type KubeObject } from '@slipway/kube';
+import type { Client, Kind, KubeObject } from '@slipway/kube';
 
+import { established } from './install-kinds.ts';
 import type { TestCluster } from './test-cluster.ts';
 
 /**
@@ -13,10 +14,7 @@ export async function restoreObjects(cluster: TestCluster, objects: readonly Kub
   for (const object of objects) {
     const { uid } = (await client.create(bare(object))).metadata;
     uids.set(object.metadata.uid!, uid!);
-    if (object.kind === 'CustomResourceDefinition')
-      await cluster.eventually(`${object.metadata.name} is established`, async () =>
-        isConditionTrue(await client.get(CustomResourceDefinition, { name: object.metadata.name! }), 'Established'),
-      );
+    if (object.kind === 'CustomResourceDefinition') await established(cluster, object.metadata.name!);
   }
   for (const object of objects) await complete(client, withUids(object, uids));
 }
