@@ -6,6 +6,7 @@ import { build, type Plugin } from 'esbuild';
 import { nodeProblem } from '../../packages/kube/node-problem.cjs';
 import { publishedEngines } from '../pack/published-manifest.ts';
 import { asShipped } from './as-shipped.ts';
+import { makeBriefPrograms } from './brief.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
@@ -52,6 +53,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     logLevel: 'error',
   });
   await joinLegalTexts(directory);
+  await makeBriefPrograms(packages, version, directory);
   await copyFolders(packages, directory);
   const modules = await outputsIn(directory);
   const sizes = await Promise.all(modules.map(async (name) => (await stat(join(directory, name))).size));
@@ -60,7 +62,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
 
 /** What an earlier build has left: the names of modules change with what is in them. */
 async function outputsIn(directory: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => /^slipway(-[A-Z0-9]+)?\.mjs/.test(name));
+  return (await readdir(directory)).filter((name) => /^(slipway(-[A-Z0-9]+)?\.mjs|brief-[a-z-]+\.cjs$)/.test(name));
 }
 
 /** One text with the licences of all modules. */
@@ -96,8 +98,11 @@ function ownModules(packages: readonly SlipwayPackage[], version: string): Plugi
       `#!/usr/bin/env node
 import '${checkName}';
 import { keepCompiledCode } from '${cli}/compiled-code.ts';
-keepCompiledCode();
-await import('${programName}');`,
+import { runBriefly } from '${cli}/brief-program.ts';
+if (!(await runBriefly(import.meta.dirname, process.argv.slice(2)))) {
+  keepCompiledCode();
+  await import('${programName}');
+}`,
     ],
     [programName, program(packages, version)],
   ]);

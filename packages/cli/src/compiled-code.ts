@@ -16,6 +16,12 @@ export function keepCompiledCode(env: Environment = process.env): void {
   if (folder !== undefined) enableCompileCache(folder);
 }
 
+/** Where compiled code is kept; nowhere when nobody wants it or there is no safe place. */
+export function compiledFolder(env: Environment): string | undefined {
+  if (env['NODE_DISABLE_COMPILE_CACHE']) return undefined;
+  return env['NODE_COMPILE_CACHE'] || ownFolder(env);
+}
+
 /** A folder only this user can write to; nothing when there is none to be had. */
 export function ownFolder(env: Environment): string | undefined {
   const folder = join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'slipway', 'compiled');

@@ -28,6 +28,8 @@ export interface CommandModule {
   readonly summary: string;
   /** Exports the command as `command`. */
   readonly module: string;
+  /** Subcommands that end within moments, and have a program of their own for it (brief-program.ts). */
+  readonly brief: readonly string[];
 }
 
 interface PackageManifest {
@@ -38,7 +40,9 @@ interface PackageManifest {
     readonly operator?: string;
     /** Folders with files it reads at run time. Default: `manifests`. */
     readonly folders?: readonly string[];
-    readonly commands?: Readonly<Record<string, { readonly summary: string; readonly module: string }>>;
+    readonly commands?: Readonly<
+      Record<string, { readonly summary: string; readonly module: string; readonly brief?: readonly string[] }>
+    >;
   };
 }
 
@@ -65,10 +69,11 @@ export async function findPackages(packages = besideThis): Promise<SlipwayPackag
       ...(operator === undefined
         ? {}
         : { operator: { module: join(folder, exports?.['.'] ?? 'index.js'), exported: operator } }),
-      commands: Object.entries(commands).map(([called, { summary, module }]) => ({
+      commands: Object.entries(commands).map(([called, { summary, module, brief = [] }]) => ({
         name: called,
         summary,
         module: join(folder, module),
+        brief,
       })),
     });
   }

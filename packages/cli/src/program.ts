@@ -12,6 +12,7 @@ import { Argument, Command, CommanderError, type Option } from 'commander';
 
 import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
 import { helpLayout } from './help-layout.ts';
+import { LeftOut } from './left-out.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
 import { chooseOperators, withOutside } from './operators.ts';
 import { refusedCredentialsHint } from './refused-credentials.ts';
@@ -39,6 +40,7 @@ export async function runSlipway(argv: readonly string[], installation: Installa
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (terminal.signal.aborted) return exitCodes.interrupted;
+    if (error instanceof LeftOut) throw error;
     const code = report(error, terminal, {
       verbose: argv.includes('--verbose'),
       called: program && deepest(program, argv),

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { join, resolve } from 'node:path';
+import type { CommandModule, SlipwayPackage } from '@slipway/cli';
+import { build, type Plugin } from 'esbuild';
+
+import { asShipped } from './as-shipped.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const cli = './packages/cli/src';
+
+/**
+ * Makes the brief programs in a folder: `brief-chart-template.cjs` for `slipway chart template`, as the package of the command names it.
+ * What such a program imports late is left out, but for the subcommand itself: the whole program does the command then
+ * (packages/cli/src/brief-program.ts). Answers their files.
+ */
+export async function makeBriefPrograms(
+  packages: readonly SlipwayPackage[],
+  version: string,
+  directory: string,
+): Promise<string[]> {
+  const commands = packages.flatMap((each) => each.commands);
+  return await Promise.all(
+    commands.flatMap((command) =>
+      command.brief.map(async (subcommand) => {
+        const file = join(directory, `brief-${command.name}-${subcommand}.cjs`);
+        await writeFile(file, await briefProgram(command, subcommand, version));
+        return file;
+      }),
+    ),
+  );
+}
+
+async function briefProgram(command: CommandModule, subcommand: string, version: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: program(command, version), resolveDir: root, loader: 'ts' },
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node22',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    banner: { js: '(()=>{const module={exports:{}};' },
+    footer: { js: 'return module.exports.run})()' },
+    // It is one file, wherever it lies: what looks for files beside itself has to be left out.
+    logOverride: { 'empty-import-meta': 'error' },
+    plugins: [leftOut(subcommand), ...asShipped()],
+    logLevel: 'error',
+  });
+  const { text } = outputFiles[0]!;
+  // It is read without decoding.
+  if (/[^\0-\x7f]/.test(text)) throw new Error(`the program of ${command.name} ${subcommand} is not all ASCII`);
+  return `// ${createHash('sha256').update(text).digest('base64url').slice(0, 20)}\n${text}`;
+}
+
+function program({ name, summary, module }: CommandModule, version: string): string {
+  return `import { LeftOut } from '${cli}/left-out.ts';
+import { runProcess } from '${cli}/run-process.ts';
+import { command } from ${JSON.stringify(module)};
+const commands = [{ name: ${JSON.stringify(name)}, summary: ${JSON.stringify(summary)}, load: async () => command }];
+export async function run() {
+  try {
+    await runProcess({ version: ${JSON.stringify(version)}, commands, operators: async () => { throw new LeftOut('operators'); } });
+    return true;
+  } catch (error) {
+    if (error instanceof LeftOut) return false;
+    throw error;
+  }
+}`;
+}
+
+/** Modules of our own that are imported late end the program. Those of Node are there anyway. */
+function leftOut(subcommand: string): Plugin {
+  return {
+    name: 'left-out',
+    setup(builder) {
+      builder.onResolve({ filter: /.*/ }, ({ path, kind }) => {
+        const stays = kind !== 'dynamic-import' || isBuiltin(path) || path === `./${subcommand}.ts`;
+        return stays ? undefined : { path, namespace: 'left-out' };
+      });
+      builder.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+        contents: `import { LeftOut } from '${cli}/left-out.ts';\nthrow new LeftOut(${JSON.stringify(path)});`,
+        resolveDir: root,
+      }));
+    },
+  };
+}
