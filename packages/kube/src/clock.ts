@@ -20,17 +20,22 @@ export interface Timer {
   cancel(): void;
 }
 
-const elapsed = elapsedTime({
-  running: () => performance.now(),
-  wall: () => Date.now(),
-  // Elsewhere `performance.now` counts on during a sleep by itself.
-  sinceBoot: process.platform === 'linux' ? () => uptime() * 1000 : undefined,
-});
+/** From when it is first asked: Node loads `performance` for it, and a command that renders a file never asks. */
+let elapsed: (() => number) | undefined;
+
+function elapsedHere(): () => number {
+  return elapsedTime({
+    running: () => performance.now(),
+    wall: () => Date.now(),
+    // Elsewhere `performance.now` counts on during a sleep by itself.
+    sinceBoot: process.platform === 'linux' ? () => uptime() * 1000 : undefined,
+  });
+}
 
 /** The clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: elapsed,
+  monotonic: () => (elapsed ??= elapsedHere())(),
   schedule(delayMs, callback) {
     // Node fires timers above 2^31-1 ms at once; a day is as good as "later" for anything a controller waits for.
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), 86_400_000));

@@ -2,9 +2,10 @@ import { runes } from '../go/bytes.ts';
 
 /** How sprig's string libraries see words and letters. */
 
-const upper = /^\p{Lu}$/u;
-const title = /^\p{Lt}$/u;
-const lower = /^\p{Ll}$/u;
+// Patterns with letters of the whole world stand in functions: V8 makes their tables when it first comes to them, which takes a while.
+const isUpper = (char: string): boolean => /^\p{Lu}$/u.test(char);
+const isTitle = (char: string): boolean => /^\p{Lt}$/u.test(char);
+const isLower = (char: string): boolean => /^\p{Ll}$/u.test(char);
 const space = /^[\s\u0085]$/u;
 const connector = /^[-_\s]$/u;
 
@@ -48,8 +49,8 @@ export function uncapitalise(text: string): string {
 export function swapCase(text: string): string {
   let result = '';
   for (const char of text) {
-    if (upper.test(char) || title.test(char)) result += char.toLowerCase();
-    else if (lower.test(char)) result += upperRune(char);
+    if (isUpper(char) || isTitle(char)) result += char.toLowerCase();
+    else if (isLower(char)) result += upperRune(char);
     else result += char;
   }
   return result;
@@ -65,7 +66,7 @@ export function pascalCase(text: string): string {
     index += 1;
   }
   if (index === chars.length) return result + (chars.length > 0 ? chars.at(-1)! : '');
-  let wordIsUpper = upper.test(chars[index]!);
+  let wordIsUpper = isUpper(chars[index]!);
   let previous = upperRune(chars[index]!);
   for (index += 1; index < chars.length; index += 1) {
     let char = chars[index]!;
@@ -75,11 +76,11 @@ export function pascalCase(text: string): string {
       continue;
     }
     if (connector.test(previous)) {
-      wordIsUpper = upper.test(char);
+      wordIsUpper = isUpper(char);
       char = upperRune(char);
     } else {
       if (wordIsUpper) {
-        if (upper.test(char)) char = char.toLowerCase();
+        if (isUpper(char)) char = char.toLowerCase();
         else wordIsUpper = false;
       }
       result += previous;
@@ -96,11 +97,11 @@ interface Word {
   readonly text: string;
 }
 
-const wordPattern =
+const wordPattern = (): RegExp =>
   /(?<connector>[-_\s]+)|(?<punctuation>\p{P}+)|(?<upper>\p{Lu}+(?=\p{Lu}[^\P{L}\p{Lu}])|\p{Lu}{2,}|\p{Lu}[^\P{L}\p{Lu}]*)|(?<letters>[^\P{L}\p{Lu}]+)|(?<number>\p{N}+)|(?<other>[^-_\s\p{P}\p{L}\p{N}]+)/gu;
 
 function wordsOf(text: string): Word[] {
-  return [...text.matchAll(wordPattern)].map((match) => {
+  return [...text.matchAll(wordPattern())].map((match) => {
     const [type] = Object.entries(match.groups!).find(([, found]) => found !== undefined)!;
     return { type: type as WordType, text: match[0] };
   });

@@ -3,64 +3,114 @@ import type * as Re2 from 're2js';
 import { strings, type Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
 import { fn, inRun } from '../template/signature.ts';
+import { AsciiExpression } from './ascii-expression.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Loaded by the first expression: its tables of characters are larger than all of this package. */
 const re2 = () => require('re2js') as typeof Re2;
 
-/** Expressions in use, compiled. RE2 takes time linear in the text, whatever the expression. */
-const compiled = new Map<string, Re2.RE2JS>();
-const mostCompiled = 500;
-
-function compile(expression: string): Re2.RE2JS {
-  let regex = compiled.get(expression);
-  if (regex) return regex;
-  try {
-    regex = re2().RE2JS.compile(expression);
-  } catch (error) {
-    throw new Error((error as Error).message, { cause: error });
-  }
-  if (compiled.size >= mostCompiled) compiled.clear();
-  compiled.set(expression, regex);
-  return regex;
+/** An expression that was compiled. Time is linear in the text, whatever the expression. */
+interface Regex {
+  /** How many instructions it has. */
+  readonly size: number;
+  /** Each match in turn, the empty ones included. */
+  matches(text: string): Iterable<Match>;
 }
 
 interface Match {
   readonly start: number;
   readonly end: number;
-  readonly groups: readonly (string | null)[];
-  readonly named: Readonly<Record<string, string | null>>;
+  readonly group: (index: number) => string | null;
+  readonly named: (name: string) => string | null;
+}
+
+/** The usual expressions, for texts of ASCII that are no longer than names are; nothing for others. */
+function compileUsual(expression: string): Regex | undefined {
+  const usual = AsciiExpression.compile(expression);
+  return (
+    usual && {
+      size: usual.size,
+      *matches(text) {
+        for (let from = 0; ; ) {
+          const places = usual.search(text, from);
+          if (!places) return;
+          const [start, end] = places as [number, number];
+          const group = (index: number) => {
+            const begin = places[2 * index] ?? -1;
+            return begin < 0 ? null : text.slice(begin, places[2 * index + 1]);
+          };
+          yield { start, end, group, named: () => null };
+          from = start === end ? end + 1 : end;
+        }
+      },
+    }
+  );
+}
+
+function compileAny(expression: string): Regex {
+  let regex: Re2.RE2JS;
+  try {
+    regex = re2().RE2JS.compile(expression);
+  } catch (error) {
+    throw new Error((error as Error).message, { cause: error });
+  }
+  const names = regex.namedGroups() as Readonly<Record<string, number>>;
+  return {
+    size: regex.programSize(),
+    *matches(text) {
+      const matcher = regex.matcher(text);
+      while (matcher.find()) {
+        const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index));
+        const group = (index: number) => groups[index] ?? null;
+        const named = (name: string) => (Object.hasOwn(names, name) ? group(names[name]!) : null);
+        yield { start: matcher.start(), end: matcher.end(), group, named };
+      }
+    },
+  };
+}
+
+/** Expressions in use. */
+const compiled = new Map<string, { readonly usual: Regex | undefined; any?: Regex }>();
+const mostCompiled = 500;
+const longestName = 200;
+
+function compile(expression: string, text: string): Regex {
+  let known = compiled.get(expression);
+  if (!known) {
+    known = { usual: compileUsual(expression) };
+    if (compiled.size >= mostCompiled) compiled.clear();
+    compiled.set(expression, known);
+  }
+  if (known.usual && text.length <= longestName && isAscii(text)) return known.usual;
+  return (known.any ??= compileAny(expression));
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
 }
 
 /**
  * Linear in the text is not little: an expression of a thousand instructions may try each at every character. Counts that, and
  * answers the expression.
  */
-function prepare(run: Run, expression: string, text: string): Re2.RE2JS {
-  const regex = compile(expression);
-  run.step(Math.floor((text.length * (10 + regex.programSize())) / triesPerStep));
+function prepare(run: Run, expression: string, text: string): Regex {
+  const regex = compile(expression, text);
+  run.step(Math.floor((text.length * (10 + regex.size)) / triesPerStep));
   return regex;
 }
 
 const triesPerStep = 100;
 
 /** Every match as Go finds them: an empty one right after the last is none. */
-function* matches(run: Run, regex: Re2.RE2JS, text: string): Generator<Match> {
-  const matcher = regex.matcher(text);
-  const names = regex.namedGroups();
+function* matches(run: Run, regex: Regex, text: string): Generator<Match> {
   let lastEnd = -1;
-  while (matcher.find()) {
+  for (const match of regex.matches(text)) {
     run.step();
-    const start = matcher.start();
-    const end = matcher.end();
+    const { start, end } = match;
     if (start === end && end === lastEnd) continue;
     lastEnd = end;
-    const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index));
-    const named = Object.fromEntries(
-      Object.entries(names).map(([name, index]) => [name, groups[index as number] ?? null]),
-    );
-    yield { start, end, groups, named };
+    yield match;
   }
 }
 
@@ -75,8 +125,8 @@ function findAll(run: Run, expression: string, text: string, limit: bigint): Val
 }
 
 function find(run: Run, expression: string, text: string): string {
-  const matcher = prepare(run, expression, text).matcher(text);
-  return matcher.find() ? matcher.group()! : '';
+  for (const { start, end } of prepare(run, expression, text).matches(text)) return text.slice(start, end);
+  return '';
 }
 
 /** Go's templates for replacements: `$1`, `${name}`, `$$`. `$1W` is the group called `1W`. */
@@ -85,7 +135,7 @@ function expand(template: string, match: Match): string {
     if (whole === '$$') return '$';
     const name = braced ?? plain!;
     if (braced !== undefined && !/^\w+$/.test(braced)) return whole;
-    return (/^\d+$/.test(name) ? match.groups[Number(name)] : match.named[name]) ?? '';
+    return (/^\d+$/.test(name) ? match.group(Number(name)) : match.named(name)) ?? '';
   });
 }
 
@@ -117,13 +167,14 @@ function split(run: Run, expression: string, text: string, limit: bigint): Value
 }
 
 function isMatch(run: Run, expression: string, text: string): boolean {
-  return prepare(run, expression, text).matcher(text).find();
+  for (const _ of prepare(run, expression, text).matches(text)) return true;
+  return false;
 }
 
 /** `regexMatch` alone says no to an expression it cannot read. */
 function isMatchOrNonsense(run: Run, expression: string, text: string): boolean {
   try {
-    compile(expression);
+    compile(expression, text);
   } catch {
     return false;
   }

@@ -13,11 +13,9 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
-
-/** Go's `unicode.IsPrint`. */
+/** Go's `unicode.IsPrint`. The table behind the pattern takes long to make, and most characters are not asked about. */
 export function isPrintable(char: string): boolean {
-  return printable.test(char);
+  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char);
 }
 
 export function quote(text: string, mark: '"' | "'" = '"', options: { ascii?: boolean } = {}): string {

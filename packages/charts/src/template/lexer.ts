@@ -39,7 +39,6 @@ export interface Token {
 const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
 
 const asciiWord = /\w*/y;
-const word = /[\p{L}\p{Nd}_]*/uy;
 const spaces = /[ \t\r\n]+/y;
 const quoted = /"(?:[^"\\\n]|\\[^\n])*"/suy;
 const rawQuoted = /`[^`]*`/y;
@@ -218,6 +217,7 @@ class Lexer {
     const end = asciiWord.lastIndex;
     if (!(text.charCodeAt(end) > lastAscii)) return end - start;
     // Letters of the whole world: rare, and the table behind this pattern takes long to make.
+    const word = /[\p{L}\p{Nd}_]*/uy;
     word.lastIndex = end;
     word.test(text);
     return Math.max(word.lastIndex, end) - start;

@@ -37,7 +37,7 @@ export function parse(name: string, text: string, hasFunction: (name: string) =>
   const source: Source = { name, text };
   const trees = new Map<string, Tree>();
   const stream = new TokenStream(source, tokenize(text));
-  new Parser(stream, source, hasFunction, trees).parseFile(name);
+  new Parser(stream, source, hasFunction, trees, new OpenTree()).parseFile(name);
   return trees;
 }
 
@@ -91,9 +91,36 @@ interface Declarations {
 
 const noDeclarations: Declarations = { assigns: false, variables: [] };
 
-/** The same items in no more room than they take. What grew by pushing has room for sixteen more, and trees are kept. */
-function fitted<T>(items: T[]): T[] {
-  return items.slice();
+/**
+ * Lists that are being read, one inside the other. What grows by pushing takes room for sixteen more, and a template has thousands of lists
+ * of two: they grow here, and are taken out in no more room than they need.
+ */
+class OpenLists<T> {
+  readonly #items: T[] = [];
+  #count = 0;
+
+  /** Begins a list, and answers what ends it. */
+  begin(): number {
+    return this.#count;
+  }
+
+  add(item: T): void {
+    this.#items[this.#count] = item;
+    this.#count += 1;
+  }
+
+  end(begun: number): T[] {
+    const list = this.#items.slice(begun, this.#count);
+    this.#count = begun;
+    return list;
+  }
+}
+
+/** What is being read of a file. */
+class OpenTree {
+  readonly items = new OpenLists<ListItem>();
+  readonly commands = new OpenLists<CommandNode>();
+  readonly args = new OpenLists<Operand>();
 }
 
 const operandStarts = new Set<TokenType>([
@@ -118,17 +145,25 @@ class Parser {
   readonly #source: Source;
   readonly #hasFunction: (name: string) => boolean;
   readonly #trees: Map<string, Tree>;
+  readonly #open: OpenTree;
   #variables: string[] = ['$'];
   #actionToken: Token | undefined;
   #rangeDepth = 0;
   #expressionDepth = 0;
   #branchDepth = 0;
 
-  constructor(stream: TokenStream, source: Source, hasFunction: (name: string) => boolean, trees: Map<string, Tree>) {
+  constructor(
+    stream: TokenStream,
+    source: Source,
+    hasFunction: (name: string) => boolean,
+    trees: Map<string, Tree>,
+    open: OpenTree,
+  ) {
     this.#stream = stream;
     this.#source = source;
     this.#hasFunction = hasFunction;
     this.#trees = trees;
+    this.#open = open;
   }
 
   parseFile(name: string): void {
@@ -151,7 +186,7 @@ class Parser {
 
   /** A template inside this text sees no variables of the one around it. */
   #inner(): Parser {
-    const inner = new Parser(this.#stream, this.#source, this.#hasFunction, this.#trees);
+    const inner = new Parser(this.#stream, this.#source, this.#hasFunction, this.#trees, this.#open);
     inner.#branchDepth = this.#branchDepth;
     return inner;
   }
@@ -204,14 +239,15 @@ class Parser {
   #itemList(): [ListItem[], ListItem] {
     this.#branchDepth += 1;
     if (this.#branchDepth > maxBranchDepth) this.#fail('max nesting of actions exceeded');
-    const list: ListItem[] = [];
+    const { items } = this.#open;
+    const begun = items.begin();
     while (this.#stream.peek().type !== 'eof') {
       const node = this.#textOrAction();
       if (node.type === 'end' || node.type === 'else') {
         this.#branchDepth -= 1;
-        return [fitted(list), node];
+        return [items.end(begun), node];
       }
-      list.push(node);
+      items.add(node);
     }
     this.#fail('unexpected EOF');
   }
@@ -317,27 +353,29 @@ class Parser {
   #pipeline(context: string, end: TokenType): PipeNode {
     const { pos } = this.#stream.peek();
     const { assigns, variables } = this.#declarations(context);
-    const commands: CommandNode[] = [];
+    const begun = this.#open.commands.begin();
     for (;;) {
       const token = this.#stream.next();
       if (token.type === end) break;
       if (!operandStarts.has(token.type)) this.#unexpected(token, context);
       this.#stream.back();
-      commands.push(this.#command());
+      this.#open.commands.add(this.#command());
     }
+    const commands = this.#open.commands.end(begun);
     if (commands.length === 0) this.#fail(`missing value for ${context}`);
     for (let index = 1; index < commands.length; index += 1) {
       if (notExecutable.has(commands[index]!.args[0]!.type))
         this.#fail(`non executable command in pipeline stage ${index + 1}`);
     }
-    return { type: 'pipe', pos, assigns, variables, commands: fitted(commands) };
+    return { type: 'pipe', pos, assigns, variables, commands };
   }
 
   #declarations(context: string): Declarations {
+    if (this.#stream.peek().type !== 'variable') return noDeclarations;
     const variables: VariableNode[] = [];
     for (;;) {
       const token = this.#stream.peek();
-      if (token.type !== 'variable') return variables.length === 0 ? noDeclarations : { assigns: false, variables };
+      if (token.type !== 'variable') return { assigns: false, variables };
       this.#stream.next();
       const next = this.#stream.peek();
       const comma = next.type === 'char' && next.value === ',';
@@ -358,10 +396,10 @@ class Parser {
 
   #command(): CommandNode {
     const { pos } = this.#stream.peek();
-    const args: Operand[] = [];
+    const begun = this.#open.args.begin();
     for (;;) {
       const operand = this.#operand();
-      if (operand) args.push(operand);
+      if (operand) this.#open.args.add(operand);
       // Space separates operands; before what is none it means nothing.
       if (operand && this.#stream.peek().spaced) continue;
       const token = this.#stream.next();
@@ -369,8 +407,9 @@ class Parser {
       else if (token.type !== 'pipe') this.#unexpected(token, 'operand');
       break;
     }
+    const args = this.#open.args.end(begun);
     if (args.length === 0) this.#fail('empty command');
-    return { type: 'command', pos, args: fitted(args) };
+    return { type: 'command', pos, args };
   }
 
   #operand(): Operand | undefined {

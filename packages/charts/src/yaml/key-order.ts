@@ -1,7 +1,14 @@
 import { runes } from '../go/bytes.ts';
 
-const letter = /\p{L}/u;
-const digit = /\p{Nd}/u;
+function isLetter(char: string): boolean {
+  return char <= lastAscii ? /[A-Za-z]/.test(char) : /\p{L}/u.test(char);
+}
+
+function isDigit(char: string): boolean {
+  return char <= lastAscii ? char >= '0' && char <= '9' : /\p{Nd}/u.test(char);
+}
+
+const lastAscii = '\x7f';
 
 /** go-yaml's order of keys: letters after everything else, runs of digits by their number (`a2` before `a10`). */
 export function naturalCompare(a: string, b: string): number {
@@ -12,8 +19,8 @@ export function naturalCompare(a: string, b: string): number {
     const left = x[i]!;
     const right = y[i]!;
     if (left === right) continue;
-    const leftIsLetter = letter.test(left);
-    const rightIsLetter = letter.test(right);
+    const leftIsLetter = isLetter(left);
+    const rightIsLetter = isLetter(right);
     if (leftIsLetter && rightIsLetter) return left.codePointAt(0)! - right.codePointAt(0)!;
     if (leftIsLetter || rightIsLetter) return rightIsLetter ? -1 : 1;
     return compareFrom(x, y, i);
@@ -26,7 +33,7 @@ function compareFrom(x: readonly string[], y: readonly string[], at: number): nu
   let rightNumber = 0n;
   if (x[at] === '0' || y[at] === '0') {
     // A zero inside a number counts, one that leads does not.
-    for (let j = at - 1; j >= 0 && digit.test(x[j]!); j -= 1) {
+    for (let j = at - 1; j >= 0 && isDigit(x[j]!); j -= 1) {
       if (x[j] !== '0') {
         leftNumber = 1n;
         rightNumber = 1n;
@@ -35,12 +42,12 @@ function compareFrom(x: readonly string[], y: readonly string[], at: number): nu
     }
   }
   let leftEnd = at;
-  while (leftEnd < x.length && digit.test(x[leftEnd]!)) {
+  while (leftEnd < x.length && isDigit(x[leftEnd]!)) {
     leftNumber = BigInt.asIntN(64, leftNumber * 10n + BigInt(x[leftEnd]!.codePointAt(0)! - 48));
     leftEnd += 1;
   }
   let rightEnd = at;
-  while (rightEnd < y.length && digit.test(y[rightEnd]!)) {
+  while (rightEnd < y.length && isDigit(y[rightEnd]!)) {
     rightNumber = BigInt.asIntN(64, rightNumber * 10n + BigInt(y[rightEnd]!.codePointAt(0)! - 48));
     rightEnd += 1;
   }

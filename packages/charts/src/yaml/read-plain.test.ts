@@ -64,6 +64,21 @@ const bracketLists = fc
   .tuple(fc.constantFrom('', 'a: ', '- '), fc.array(item), fc.constantFrom(',', ', ', ' , '))
   .map(([before, items, comma]) => `${before}[${items.join(comma)}]`);
 
+const bracketMaps = fc
+  .tuple(
+    fc.constantFrom('', 'a: ', '- '),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('a', 'b-c', 'd/e', '1', 'on', '0x1F', '1e999', '"q"', '', '-', 'null'),
+        fc.constantFrom(': ', ':', ':  ', ' : '),
+        fc.oneof(item, fc.constantFrom('[]', '[ ]', '{}', '[a, "b"]', '[ 1,c ]', '[a, [b]]', '{a: b}', '[a', '')),
+      ),
+    ),
+    fc.constantFrom(',', ', ', ' , '),
+    fc.constantFrom('', ' '),
+  )
+  .map(([before, pairs, comma, space]) => `${before}{${space}${pairs.map((pair) => pair.join('')).join(comma)}${space}}`);
+
 /** Well-formed text with one thing put into it or taken out of it. */
 const nearly = fc
   .tuple(value, fc.nat(), fc.nat({ max: 3 }), fc.oneof(fc.constant(''), piece, fc.constant('\n')))
@@ -76,7 +91,7 @@ const nearly = fc
 describe('readPlain', () => {
   it('answers what the strict reader does, or nothing', () => {
     fc.assert(
-      fc.property(fc.oneof(lines, nearly, quotedLines, bracketLists), (text) => {
+      fc.property(fc.oneof(lines, nearly, quotedLines, bracketLists, bracketMaps), (text) => {
         const plain = plainly(text);
         if (plain !== undefined) expect(plain).toEqual(strictly(text));
       }),

@@ -14,6 +14,7 @@ export interface PlainRules {
  * Answers `undefined` for everything else, right or wrong: then the strict reader decides, and words the complaint.
  */
 export function readPlain(text: string, rules: PlainRules): Value | undefined {
+  if (text === 'null') return null;
   if (unusualCharacter.test(text)) return undefined;
   try {
     return new PlainReader(text, rules).document();
@@ -39,7 +40,12 @@ const singleQuoted = /'(?:[^'\t]|'')*'/y;
 const likeJson = /^(?:[^\\]|\\["\\nrt])*$/;
 const shortItem = String.raw`(?:\w[\w./-]*|"[\w./-]*"|'[\w./-]*')`;
 /** `[80, http]`, `["ALL"]`: items without a space, a comma or a quote in them. */
-const shortList = new RegExp(String.raw`^\[ *${shortItem}(?: *, *${shortItem})* *\]$`);
+const shortListText = String.raw`\[ *${shortItem}(?: *, *${shortItem})* *\]`;
+const shortList = new RegExp(`^${shortListText}$`);
+/** `{key: app, values: [web]}`: such items, and lists of them, by keys of the same kind. */
+const shortPair = String.raw`(?:\w[\w./-]*): +(?:${shortItem}|${shortListText})`;
+const shortMap = new RegExp(String.raw`^\{ *${shortPair}(?: *, *${shortPair})* *\}$`);
+const eachPair = new RegExp(String.raw`(\w[\w./-]*): +(${shortItem}|${shortListText})`, 'g');
 /** What a plain scalar on a line of its own cannot begin with. */
 const indicators = new Set('-?:,[]{}#&*!|>\'"%@`');
 const lineEnd = '\n';
@@ -268,19 +274,30 @@ class PlainReader {
   /** Brackets that close on the line. What stands in them has rules of its own: all but short lists are the strict reader's. */
   #flow(): Value {
     const rest = this.#rest();
-    if (rest === '[]') return [];
-    if (rest === '{}') return new Map();
-    if (shortList.test(rest))
-      return rest
-        .slice(1, -1)
-        .split(',')
-        .map((item) => this.#item(item.trim()));
+    if (rest === '[]' || rest === '[ ]') return [];
+    if (rest === '{}' || rest === '{ }') return new Map();
+    if (shortList.test(rest)) return this.#shortList(rest);
+    if (shortMap.test(rest)) return this.#shortMap(rest);
     // Names given elsewhere, and tags; or a comment that was none, inside quotes.
     if (/[&*!]/.test(rest) || !/[\]}]$/.test(rest)) this.#unusual();
     const value = this.#rules.strict(rest);
     return typeof value === 'object' && value !== null && Array.isArray(value) === (rest[0] === '[')
       ? value
       : this.#unusual();
+  }
+
+  #shortList(written: string): Value[] {
+    return written
+      .slice(1, -1)
+      .split(',')
+      .map((item) => this.#item(item.trim()));
+  }
+
+  #shortMap(written: string): GoMap {
+    const map: GoMap = new Map();
+    for (const [, key, item] of written.matchAll(eachPair))
+      map.set(this.#key(key!), item!.startsWith('[') ? this.#shortList(item!) : this.#item(item!));
+    return map;
   }
 
   #item(written: string): Value {
