@@ -1,6 +1,7 @@
 import { systemClock, systemRandom, type Clock, type Random } from '@slipway/kube/command';
 import type { GoMap } from '../go/values.ts';
 import type { Run } from '../template/run.ts';
+import { secureBytes } from './secure-bytes.ts';
 
 /** What chart functions need from outside. One per render. */
 export interface FunctionEnvironment {
@@ -31,7 +32,7 @@ export function makeEnvironment(options: EnvironmentOptions = {}): FunctionEnvir
   return {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
-    randomBytes: options.randomBytes ?? ((size) => crypto.getRandomValues(new Uint8Array(size))),
+    randomBytes: options.randomBytes ?? secureBytes,
     get timeZone() {
       return (found ??= (timeZone as () => string)());
     },

@@ -1,3 +1,5 @@
+import { isAscii as areAscii } from 'node:buffer';
+
 /**
  * Go strings are bytes. Ours are JavaScript strings; a byte that is not part of valid UTF-8 is kept as the lone surrogate
  * U+DC80…U+DCFF (as Python's `surrogateescape` does), so that binary data survives `b64dec | b64enc`.
@@ -11,7 +13,14 @@ export function isAscii(text: string): boolean {
   return !nonAscii.test(text);
 }
 
+/** The text of bytes that are all ASCII, as most files are; nothing when one is not. It takes a fraction of the time of decoding them. */
+export function asciiText(bytes: Uint8Array): string | undefined {
+  return areAscii(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1') : undefined;
+}
+
 export function bytesToText(bytes: Uint8Array): string {
+  const ascii = asciiText(bytes);
+  if (ascii !== undefined) return ascii;
   try {
     return fatal.decode(bytes);
   } catch {

@@ -6,6 +6,7 @@ import { chartNode, fullPath, type ChartNode } from '../chart/chart-node.ts';
 import { isCompatible, processDependencies } from '../values/dependencies.ts';
 import { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import { fromPlain, toPlain, typed, type GoMap, type Value } from '../go/values.ts';
+import { asciiText } from '../go/bytes.ts';
 import { coalesceValues } from '../values/coalesce.ts';
 import { Capabilities, type CapabilitiesOptions } from './capabilities.ts';
 import { dialects, type Dialect } from '../chart/dialect.ts';
@@ -168,8 +169,8 @@ function takeNotes(files: Map<string, string>, root: ChartNode, subNotes: boolea
   return notes.join('\n');
 }
 
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('utf8');
+function textOf(data: Uint8Array): string {
+  return asciiText(data) ?? Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
 }
 
 function crdsOf(node: ChartNode): RenderedCrd[] {

@@ -121,6 +121,7 @@ class OpenTree {
   readonly items = new OpenLists<ListItem>();
   readonly commands = new OpenLists<CommandNode>();
   readonly args = new OpenLists<Operand>();
+  readonly names = new OpenLists<string>();
 }
 
 const operandStarts = new Set<TokenType>([
@@ -416,12 +417,14 @@ class Parser {
     const node = this.#term();
     if (!node || !isAttachedField(this.#stream.peek())) return node;
     const { pos } = this.#stream.peek();
-    const fields: string[] = [];
-    while (isAttachedField(this.#stream.peek())) fields.push(this.#stream.next().value.slice(1));
-    if (node.type === 'field') return { type: 'field', pos, idents: [...node.idents, ...fields] };
-    if (node.type === 'variable') return { type: 'variable', pos, idents: [...node.idents, ...fields] };
+    const { names } = this.#open;
+    const begun = names.begin();
+    if (node.type === 'field' || node.type === 'variable') names.add(node.idents[0]!);
+    while (isAttachedField(this.#stream.peek())) names.add(this.#stream.next().value.slice(1));
+    const found = names.end(begun);
+    if (node.type === 'field' || node.type === 'variable') return { type: node.type, pos, idents: found };
     if (notExecutable.has(node.type)) this.#fail(`unexpected . after term ${quote(nodeText(node))}`);
-    return { type: 'chain', pos, node, fields };
+    return { type: 'chain', pos, node, fields: found };
   }
 
   #term(): Operand | undefined {
@@ -467,7 +470,7 @@ class Parser {
 }
 
 function variableNode(token: Token): VariableNode {
-  return { type: 'variable', pos: token.pos, idents: token.value.split('.') };
+  return { type: 'variable', pos: token.pos, idents: [token.value] };
 }
 
 /** `.b` in `.a.b` and `(x).b`; after a space it would be an operand of its own. */
