@@ -13,36 +13,40 @@ const cli = './packages/cli/src';
 /**
  * Makes the brief programs in a folder: `brief-chart-template.cjs` for `slipway chart template`, as the package of the command names it.
  * What such a program imports late is left out, but for the subcommand itself: the whole program does the command then
- * (packages/cli/src/brief-program.ts). Answers their files.
+ * (packages/cli/src/brief-program.ts). The licences of what is in it lie beside it.
  */
 export async function makeBriefPrograms(
   packages: readonly SlipwayPackage[],
   version: string,
   directory: string,
-): Promise<string[]> {
-  const commands = packages.flatMap((each) => each.commands);
-  return await Promise.all(
-    commands.flatMap((command) =>
-      command.brief.map(async (subcommand) => {
-        const file = join(directory, `brief-${command.name}-${subcommand}.cjs`);
-        await writeFile(file, await briefProgram(command, subcommand, version));
-        return file;
-      }),
-    ),
-  );
+): Promise<void> {
+  for (const command of packages.flatMap((each) => each.commands)) {
+    for (const subcommand of command.brief) {
+      const file = join(directory, `brief-${command.name}-${subcommand}.cjs`);
+      const { program, licences } = await briefProgram(command, subcommand, version);
+      await writeFile(file, program);
+      await writeFile(`${file}.LEGAL.txt`, licences);
+    }
+  }
 }
 
-async function briefProgram(command: CommandModule, subcommand: string, version: string): Promise<string> {
+interface BriefProgram {
+  readonly program: string;
+  readonly licences: string;
+}
+
+async function briefProgram(command: CommandModule, subcommand: string, version: string): Promise<BriefProgram> {
   const { outputFiles } = await build({
-    stdin: { contents: program(command, version), resolveDir: root, loader: 'ts' },
+    stdin: { contents: source(command, version), resolveDir: root, loader: 'ts' },
     write: false,
+    outfile: 'brief.cjs',
     bundle: true,
     platform: 'node',
     format: 'cjs',
     target: 'node22',
     minifyWhitespace: true,
     minifySyntax: true,
-    legalComments: 'none',
+    legalComments: 'external',
     banner: { js: '(()=>{const module={exports:{}};' },
     footer: { js: 'return module.exports.run})()' },
     // It is one file, wherever it lies: what looks for files beside itself has to be left out.
@@ -50,13 +54,15 @@ async function briefProgram(command: CommandModule, subcommand: string, version:
     plugins: [leftOut(subcommand), ...asShipped()],
     logLevel: 'error',
   });
-  const { text } = outputFiles[0]!;
+  const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))!.text;
+  const text = textOf('.cjs');
   // It is read without decoding.
   if (/[^\0-\x7f]/.test(text)) throw new Error(`the program of ${command.name} ${subcommand} is not all ASCII`);
-  return `// ${createHash('sha256').update(text).digest('base64url').slice(0, 20)}\n${text}`;
+  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 20);
+  return { program: `// ${digest}\n${text}`, licences: textOf('.LEGAL.txt') };
 }
 
-function program({ name, summary, module }: CommandModule, version: string): string {
+function source({ name, summary, module }: CommandModule, version: string): string {
   return `import { LeftOut } from '${cli}/left-out.ts';
 import { runProcess } from '${cli}/run-process.ts';
 import { command } from ${JSON.stringify(module)};

@@ -72,11 +72,42 @@ test('serves a cluster with settings from a file: certificates and kubeconfig ar
   expect(await ended).toEqual([0, null]);
 });
 
-test('loads for a chart what charts need, and no client of a cluster', async () => {
-  const loaded = await modulesLoadedBy('chart', 'template', '--help');
-  expect(loaded.some((text) => text.includes('nindent'))).toBe(true);
-  expect(loaded.some((text) => text.includes('node_modules/undici'))).toBe(false);
-  expect(loaded.join('').length).toBeLessThan(1_500_000);
+test('renders a chart by the brief program alone, whose bytecode the image has', async () => {
+  const modules = await modulesLoadedBy('chart', 'template', '--help');
+  expect(modules.join('').length).toBeLessThan(10_000);
+  const kept = (await readdir(join(folder, 'compiled'))).filter((name) => name.endsWith('.bytecode'));
+  expect(kept).toHaveLength(1);
+  const brief = await readFile(join(folder, 'brief-chart-template.cjs'), 'utf8');
+  expect(brief).toContain('nindent');
+  expect(brief).not.toContain('node_modules/undici');
+  expect(brief.length).toBeLessThan(1_300_000);
+  // What is in it is licensed as the rest is.
+  expect(await readFile(join(folder, 'slipway.mjs.LEGAL.txt'), 'utf8')).toContain('re2js');
+});
+
+test('leaves to the whole program what the brief one does not have, as if it had been asked first', async () => {
+  const fail = async (...argv: string[]) => {
+    const error = await slipway(...argv).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    return error as { readonly code: number; readonly stdout: string; readonly stderr: string };
+  };
+  const remote = await fail('chart', 'template', 'shop', 'web', '--repo', 'http://127.0.0.1:1/charts');
+  expect(remote).toMatchObject({ code: 1, stdout: '' });
+  expect(remote.stderr).toContain('127.0.0.1:1');
+  expect(remote.stderr.match(/slipway: /g)).toHaveLength(1);
+  const missing = await fail('chart', 'template', 'shop', './nowhere');
+  expect(missing).toMatchObject({ code: 1, stdout: '' });
+  expect(missing.stderr).toContain('path "./nowhere" not found');
+  // A settings file may have what other commands know.
+  const settings = join(folder, 'all-settings.yaml');
+  await writeFile(settings, 'metrics-port: 0\nnamespace: elsewhere\n');
+  const chart = join(folder, 'settled');
+  await mkdir(join(chart, 'templates'), { recursive: true });
+  await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: settled\nversion: 1.0.0\n');
+  await writeFile(join(chart, 'templates', 'all.yaml'), 'kind: {{ .Release.Namespace }}');
+  expect(await slipway('chart', 'template', 'shop', chart, '--config', settings)).toContain('kind: elsewhere');
 });
 
 test('has what only some charts need: expressions, certificates, password hashes, TOML, YAML that only Go reads', async () => {

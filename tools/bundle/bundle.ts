@@ -52,8 +52,8 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     plugins: [ownModules(packages, version), ownFolders(packages), ...asShipped()],
     logLevel: 'error',
   });
-  await joinLegalTexts(directory);
   await makeBriefPrograms(packages, version, directory);
+  await joinLegalTexts(directory);
   await copyFolders(packages, directory);
   const modules = await outputsIn(directory);
   const sizes = await Promise.all(modules.map(async (name) => (await stat(join(directory, name))).size));
@@ -62,7 +62,7 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
 
 /** What an earlier build has left: the names of modules change with what is in them. */
 async function outputsIn(directory: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => /^(slipway(-[A-Z0-9]+)?\.mjs|brief-[a-z-]+\.cjs$)/.test(name));
+  return (await readdir(directory)).filter((name) => /^(slipway(-[A-Z0-9]+)?\.mjs|brief-[a-z-]+\.cjs)/.test(name));
 }
 
 /** One text with the licences of all modules. */

@@ -34,16 +34,21 @@ export async function filesBelow(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Makes in `folder` what the image adds to its base: the bundle, what operators read, and compiled code. */
+/** Makes in `folder` what the image adds to its base: the bundle, what operators read, and compiled code, as deploy/Dockerfile has it. */
 export async function makeImageContent(folder: string): Promise<void> {
   const { file } = await bundle({ directory: folder });
-  const child = spawn(process.execPath, [file, 'run', '--kubeconfig', join(folder, 'nonexistent')], {
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-    stdio: 'ignore',
-  });
-  const [code] = (await once(child, 'exit')) as [number];
-  if (code !== 3) throw new Error(`run without a cluster ended with ${code} instead of 3`);
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  const expectExit = async (expected: number, ...args: string[]) => {
+    const child = spawn(process.execPath, [file, ...args], { env, stdio: 'ignore' });
+    const [code] = (await once(child, 'exit')) as [number];
+    if (code !== expected) throw new Error(`slipway ${args.join(' ')} ended with ${code} instead of ${expected}`);
+  };
+  await expectExit(3, 'run', '--kubeconfig', join(folder, 'nonexistent'));
+  await expectExit(0, 'chart', 'template', 'slipway', chart, '--include-crds');
 }
+
+/** Our own: large enough to come to most of what charts use. */
+const chart = join(import.meta.dirname, '..', '..', 'deploy', 'chart');
 
 if (import.meta.main) {
   const folder = await mkdtemp(join(tmpdir(), 'slipway-image-'));

@@ -3,6 +3,9 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
+import { findPackages } from '@slipway/cli';
+
+import { makeBriefPrograms } from '../bundle/brief.ts';
 import { build } from './build.ts';
 import { importedPackages, undeclared } from './foreign-imports.ts';
 import { entryModules, publishedManifest, type PackageManifest, type Release } from './published-manifest.ts';
@@ -39,6 +42,8 @@ export async function pack(directory = join(root, 'dist')): Promise<Packed[]> {
   await build({ root, entries: sources.flatMap(entriesOf), modules: modulesOf(sources), outDir: built });
   const release = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Release;
   const folders = await Promise.all(sources.map((source) => stage(source, release, built, staged)));
+  const packages = await findPackages(join(root, 'packages'));
+  await makeBriefPrograms(packages, release.version, join(staged, 'cli', 'dist'));
   await rm(built, { recursive: true });
   await mkdir(tarballs, { recursive: true });
   return await makeTarballs(folders, tarballs);

@@ -5,5 +5,6 @@
  */
 export function keepProcessBrief(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  for (const flag of ['--no-turbofan', '--semi-space-growth-factor=32', '--no-flush-bytecode']) setFlagsFromString(flag);
+  for (const flag of ['--no-turbofan', '--semi-space-growth-factor=32', '--no-flush-bytecode'])
+    setFlagsFromString(flag);
 }

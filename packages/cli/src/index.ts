@@ -1,5 +1,12 @@
 export { installObjects, type InstallOptions } from './install-objects.ts';
-export { findCommands, findOperators, findPackages, inOrder, type CommandModule, type SlipwayPackage } from './packages.ts';
+export {
+  findCommands,
+  findOperators,
+  findPackages,
+  inOrder,
+  type CommandModule,
+  type SlipwayPackage,
+} from './packages.ts';
 export { rbacObjects, type RbacOptions } from './permissions.ts';
 export { runSlipway } from './program.ts';
 export { runProcess } from './run-process.ts';

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { accessSync, constants as fileAccess, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
 /** The length of what stands behind the bytecode in its file: the milliseconds of processor time of the run that kept it. */
@@ -45,7 +45,7 @@ export class KeptBytecode {
   keep(): void {
     const { user, system } = process.cpuUsage();
     const ms = Math.round((user + system) / 1000);
-    if (this.#path === undefined || ms < this.#keptMs * moreWork) return;
+    if (this.#path === undefined || ms < this.#keptMs * moreWork || !mayWriteBeside(this.#path)) return;
     const trailer = Buffer.alloc(trailerBytes);
     trailer.writeUInt32LE(ms);
     write(this.#path, Buffer.concat([this.#script.createCachedData(), trailer]));
@@ -67,12 +67,22 @@ function read(path: string): { readonly bytecode: Buffer; readonly ms: number } 
   }
 }
 
-/** In one step: who starts meanwhile reads all of it or none. A folder that cannot be written, or a full disk, keeps nothing. */
+/** An image that cannot be written should not pay for bytecode at every run. */
+function mayWriteBeside(path: string): boolean {
+  try {
+    accessSync(dirname(path), fileAccess.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In one step: who starts meanwhile reads all of it or none. A full disk keeps nothing. */
 function write(path: string, content: Buffer): void {
   const unfinished = `${path}.${process.pid}`;
   try {
-    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-    writeFileSync(unfinished, content, { flag: 'wx', mode: 0o600 });
+    // On the disk before it has its name: V8 does not look whether the middle of a file is there.
+    writeFileSync(unfinished, content, { flag: 'wx', mode: 0o600, flush: true });
     renameSync(unfinished, path);
   } catch {
     rmSync(unfinished, { force: true });

@@ -1,16 +1,10 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
+import { runBriefly } from './brief-program.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 
-// Before anything large is loaded: from the second start on, sources are neither stripped nor compiled again.
-keepCompiledCode();
-
-const [{ findCommands, findOperators }, { runProcess }, manifest] = await Promise.all([
-  import('./packages.ts'),
-  import('./run-process.ts'),
-  readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
-]);
-const { version } = JSON.parse(manifest) as { version: string };
-await runProcess({ version, commands: await findCommands(), operators: () => findOperators() });
+if (!(await runBriefly(import.meta.dirname, process.argv.slice(2)))) {
+  // Before anything large is loaded: from the second start on, sources are neither stripped nor compiled again.
+  keepCompiledCode();
+  const { runWhole } = await import('./whole-program.ts');
+  await runWhole();
+}

@@ -62,9 +62,11 @@ export function wantsColours(env: Readonly<Record<string, string | undefined>>):
 
 function processTerminal(stop: AbortController): Terminal {
   const interactive = mayBeTerminal() && process.stdout.isTTY === true;
+  // What runs until stopped has nobody left to run for when the reader goes away.
+  const out = makeOutput({ isAlone, onClosed: () => stop.abort() });
   return {
-    // What runs until stopped has nobody left to run for when the reader goes away.
-    out: makeOutput({ isAlone, onClosed: () => stop.abort() }),
+    out,
+    outBytes: out,
     err: (written) => void process.stderr.write(written),
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     interactive,

@@ -22,10 +22,10 @@ export interface OutputOptions {
  * Answers what writes to standard output. A command that runs alone waits for its reader: a large text has gone out when it goes on, and
  * Node's streams are not even loaded. Beside a server or a connection, and on a terminal, the stream holds what the reader has not taken.
  */
-export function makeOutput({ isAlone, onClosed }: OutputOptions): (text: string) => void {
+export function makeOutput({ isAlone, onClosed }: OutputOptions): (written: string | Uint8Array) => void {
   let stream = mayBeTerminal() ? listenedTo(onClosed) : undefined;
-  return (text) => {
-    const left = stream === undefined && isAlone() ? writeNow(text, onClosed) : text;
+  return (written) => {
+    const left = stream === undefined && isAlone() ? writeNow(written, onClosed) : written;
     if (left.length === 0) return;
     // From here on all through it: nothing may overtake what it still holds.
     stream ??= listenedTo(onClosed);
@@ -42,8 +42,8 @@ function listenedTo(onClosed: () => void): NodeJS.WriteStream {
 }
 
 /** Answers what is left when whoever made the pipe does not let its writers wait. */
-function writeNow(text: string, onClosed: () => void): Uint8Array {
-  let left: Uint8Array = Buffer.from(text);
+function writeNow(written: string | Uint8Array, onClosed: () => void): Uint8Array {
+  let left: Uint8Array = typeof written === 'string' ? Buffer.from(written) : written;
   try {
     while (left.length > 0) left = left.subarray(writeSync(standardOutput, left));
   } catch (error) {

@@ -52,12 +52,23 @@ describe('slipway chart template', () => {
     const said: string[] = [];
     const more = { endsSoon: () => said.push('ends soon'), out: (text: string) => said.push(text) };
     await template(['shop', 'web'], { 'include-crds': true }, more as unknown as Partial<Terminal>);
-    expect(said.map((text) => /^ends soon|(?<=# Source: ).*/.exec(text)?.[0])).toEqual([
+    expect(said.flatMap((text) => /^ends soon|(?<=# Source: ).*/.exec(text)?.[0] ?? [])).toEqual([
       'ends soon',
       'web/crds/kind.yaml',
       'web/templates/config.yaml',
       'web/templates/test.yaml',
     ]);
+  });
+
+  it('passes definitions on as the bytes they are, where bytes are taken', async () => {
+    const bytes: Buffer[] = [];
+    const more = { outBytes: (piece: Uint8Array) => void bytes.push(Buffer.from(piece)) };
+    const text = await template(['shop', 'web'], { 'include-crds': true }, more);
+    expect(bytes.map(String)).toEqual(['kind: CustomResourceDefinition\n']);
+    expect(text).toContain('---\n# Source: web/crds/kind.yaml\n\n---\n# Source: web/templates/config.yaml\n');
+    bytes.length = 0;
+    await template(['shop', 'web'], {}, more);
+    expect(bytes).toEqual([]);
   });
 
   it('prints what helm template prints', async () => {

@@ -1,8 +1,9 @@
 import { defineCommand } from '@slipway/kube/command';
 import { makeEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
+import { bytesToText } from '../go/bytes.ts';
 import { renderChart } from '../render/render.ts';
-import { templateSections } from '../render/template-output.ts';
+import { templatePieces } from '../render/template-output.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
 import { helmsOwnTemplating } from './helm-flags.ts';
@@ -76,13 +77,17 @@ export const templateCommand = defineCommand({
         random: terminal.random,
         timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
       });
-      const sections = templateSections(rendered, {
+      const pieces = templatePieces(rendered, {
         includeCrds: flags['include-crds'],
         hooks: !flags['no-hooks'],
         skipTests: flags['skip-tests'],
         showOnly: flags['show-only'],
       });
-      for (const section of sections) terminal.out(section);
+      for (const piece of pieces) {
+        if (typeof piece === 'string') terminal.out(piece);
+        else if (terminal.outBytes) terminal.outBytes(piece);
+        else terminal.out(bytesToText(piece));
+      }
     });
   },
 });

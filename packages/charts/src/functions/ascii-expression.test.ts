@@ -18,7 +18,7 @@ function byRe2(expression: string, text: string): (string | null)[][] {
 
 function byUs(expression: AsciiExpression, text: string): (string | null)[][] {
   const found: (string | null)[][] = [];
-  for (let from = 0; ; ) {
+  for (let from = 0; ;) {
     const places = expression.search(text, from);
     if (!places) return found;
     const [start, end] = places as [number, number];
@@ -35,13 +35,18 @@ function byUs(expression: AsciiExpression, text: string): (string | null)[][] {
 const pieces = fc
   .array(
     fc.constantFrom(
-      ...'a¦b¦-¦ ¦.¦^¦$¦|¦(¦)¦(?:¦(a¦b)¦[ab]¦[^a]¦[a-c]¦[a-]¦[^a-z\\d\\-]¦[c-a]¦[]a]¦[\\w-b]¦[a-c-e]¦\\d¦\\D¦\\w¦\\W'.split('¦'),
+      ...'a¦b¦-¦ ¦.¦^¦$¦|¦(¦)¦(?:¦(a¦b)¦[ab]¦[^a]¦[a-c]¦[a-]¦[^a-z\\d\\-]¦[c-a]¦[]a]¦[\\w-b]¦[a-c-e]¦\\d¦\\D¦\\w¦\\W'.split(
+        '¦',
+      ),
       ...'\\s¦\\S¦\\.¦\\-¦\\b¦\\A¦\\_¦\\1¦*¦+¦?¦*?¦{2}¦{¦}¦]¦1¦/¦,¦é¦(a|b)¦(a?b)+¦(a*)+¦(?i)¦(?P<n>a)'.split('¦'),
     ),
     { maxLength: 8 },
   )
   .map((parts) => parts.join(''));
-const texts = fc.string({ unit: fc.constantFrom(...'aab--1 ._/A\n\té'), maxLength: 12 }).filter((text) => !text.includes('é'));
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'a', 'b', '-', '-', '1', ' ', '.', '_', '/', 'A', '\n', '\t'),
+  maxLength: 12,
+});
 
 const usual = [
   '(-?[^a-z\\d\\-])+-?',
@@ -67,7 +72,15 @@ describe('AsciiExpression', () => {
 
   it.each(usual)('reads %s, which charts have', (expression) => {
     const ours = AsciiExpression.compile(expression)!;
-    for (const text of ['', 'shop', 'kube-prometheus-', '1.34.0-debian-12-r3', 'web@sha256:00', 'https://a.b', 'v1.2.3+x.y'])
+    for (const text of [
+      '',
+      'shop',
+      'kube-prometheus-',
+      '1.34.0-debian-12-r3',
+      'web@sha256:00',
+      'https://a.b',
+      'v1.2.3+x.y',
+    ])
       expect(byUs(ours, text)).toEqual(byRe2(expression, text));
   });
 

@@ -7,10 +7,12 @@ export class AsciiExpression {
   readonly #program: readonly Instruction[];
   /** How many groups it has, the whole match included. */
   readonly groupCount: number;
+  readonly #unmatched: readonly number[];
 
   private constructor(program: readonly Instruction[], groupCount: number) {
     this.#program = program;
     this.groupCount = groupCount;
+    this.#unmatched = Array.from({ length: 2 * groupCount }, () => -1);
   }
 
   /** Answers nothing for an expression with anything else in it, right or wrong: then RE2 decides. */
@@ -39,7 +41,7 @@ export class AsciiExpression {
   }
 
   #matchAt(text: string, start: number, visited: Uint8Array): number[] | undefined {
-    const places = new Array<number>(2 * this.groupCount).fill(-1);
+    const places = this.#unmatched.slice();
     const width = text.length + 1;
     /** What is still to be tried: an instruction and a place, or, as -1 - slot and a place, what a group was before. */
     const open: number[] = [0, start];

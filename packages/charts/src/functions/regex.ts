@@ -32,7 +32,7 @@ function compileUsual(expression: string): Regex | undefined {
     usual && {
       size: usual.size,
       *matches(text) {
-        for (let from = 0; ; ) {
+        for (let from = 0; ;) {
           const places = usual.search(text, from);
           if (!places) return;
           const [start, end] = places as [number, number];

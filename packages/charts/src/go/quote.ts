@@ -46,8 +46,11 @@ export function unquote(literal: string): string | undefined {
     if (body.includes(mark)) return undefined;
     return mark === "'" && runes(body).length !== 1 ? undefined : body;
   }
-  return unescape(body, mark);
+  return mark === '"' && likeJson.test(body) ? (JSON.parse(literal) as string) : unescape(body, mark);
 }
+
+/** Its escapes mean the same in JSON, whose reader does not go from character to character. */
+const likeJson = /^(?:[ !#-[\]-\uffff]|\\["\\bfnrt])*$/;
 
 function unescape(body: string, mark: '"' | "'"): string | undefined {
   const bytes: number[] = [];

@@ -254,7 +254,8 @@ export function deepCopy<T extends Value>(value: T): T {
   }
   if (value instanceof Map) {
     const copy: GoMap = new Map();
-    for (const [key, item] of value as GoMap) copy.set(key, deepCopy(item));
+    // Not by `for … of`: before V8 has compiled this, it makes three objects for every entry.
+    (value as GoMap).forEach((item, key) => copy.set(key, deepCopy(item)));
     const type = namedTypes.get(value);
     return (type ? typed(copy, type) : copy) as T;
   }

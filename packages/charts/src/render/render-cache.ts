@@ -66,5 +66,6 @@ export class RenderCache {
 }
 
 function sizeOf({ manifests, hooks, crds }: RenderedChart): number {
-  return [...manifests, ...hooks, ...crds].reduce((size, { content }) => size + content.length, 0);
+  const texts = [...manifests, ...hooks].reduce((size, { content }) => size + content.length, 0);
+  return crds.reduce((size, { data }) => size + data.length, texts);
 }

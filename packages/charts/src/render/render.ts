@@ -65,6 +65,9 @@ export interface RenderedChart {
 export interface RenderedCrd {
   /** `chart/crds/file.yaml` */
   readonly path: string;
+  /** The file as it is. */
+  readonly data: Uint8Array;
+  /** Its text. Read when it is first asked for: definitions are large, and most are only passed on. */
   readonly content: string;
 }
 
@@ -173,13 +176,21 @@ function textOf(data: Uint8Array): string {
   return asciiText(data) ?? Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
 }
 
+function renderedCrd(path: string, data: Uint8Array): RenderedCrd {
+  let content: string | undefined;
+  return {
+    path,
+    data,
+    get content() {
+      return (content ??= textOf(data));
+    },
+  };
+}
+
 function crdsOf(node: ChartNode): RenderedCrd[] {
   const isCrd = (file: ChartFile) => file.name.startsWith('crds/') && /\.(yaml|yml|json)$/i.test(file.name);
   return [
-    ...node.chart.files.filter(isCrd).map((file) => ({
-      path: `${fullPath(node)}/${file.name}`,
-      content: textOf(file.data),
-    })),
+    ...node.chart.files.filter(isCrd).map((file) => renderedCrd(`${fullPath(node)}/${file.name}`, file.data)),
     ...node.children.flatMap(crdsOf),
   ];
 }

@@ -39,12 +39,26 @@ export function templateSections(rendered: RenderedChart, options: TemplateOutpu
     : sections;
 }
 
+/** The same for who writes it: definitions are large files, printed as they are, and stay bytes. */
+export function templatePieces(rendered: RenderedChart, options: TemplateOutputOptions = {}): (string | Uint8Array)[] {
+  const { includeCrds = false, showOnly = [] } = options;
+  // The last of all is trimmed.
+  if (!includeCrds || showOnly.length > 0 || rendered.manifests.length === 0)
+    return templateSections(rendered, options);
+  const definitions = rendered.crds.flatMap(({ path, data }) => [sectionStart(path), data, '\n']);
+  return [...definitions, ...templateSections(rendered, { ...options, includeCrds: false })];
+}
+
 function manifestSections(rendered: RenderedChart, options: { includeCrds?: boolean }): string[] {
   return [...(options.includeCrds ? rendered.crds : []), ...rendered.manifests].map(section);
 }
 
 function section({ path, content }: { readonly path: string; readonly content: string }): string {
-  return `---\n# Source: ${path}\n${content}\n`;
+  return `${sectionStart(path)}${content}\n`;
+}
+
+function sectionStart(path: string): string {
+  return `---\n# Source: ${path}\n`;
 }
 
 function only(text: string, wanted: readonly string[], dialect: Dialect): string {

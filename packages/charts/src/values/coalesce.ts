@@ -72,22 +72,23 @@ function passGlobals(target: GoMap, source: GoMap): void {
 
 /** Fills `target` from `source`, which may be changed too. A null in `target` removes what `source` says. */
 export function coalesceTables(target: GoMap, source: GoMap, merge: boolean): GoMap {
-  const said = new Set([...source].filter(([, value]) => value !== null).map(([key]) => key));
-  for (const [key, value] of target) if (value === null) source.set(key, null);
-  for (const [key, value] of source) {
+  const said = new Set<string>();
+  source.forEach((value, key) => value !== null && said.add(key));
+  target.forEach((value, key) => value === null && source.set(key, null));
+  source.forEach((value, key) => {
     const present = target.get(key);
     if (!target.has(key)) target.set(key, value);
     else if (!merge && present === null && said.has(key)) target.delete(key);
     else if (isMap(value) && isMap(present)) coalesceTables(present, value, merge);
-  }
+  });
   return target;
 }
 
 function dropNulls(map: GoMap): void {
-  for (const [key, value] of map) {
+  map.forEach((value, key) => {
     if (value === null) map.delete(key);
     else if (isMap(value)) dropNulls(value);
-  }
+  });
 }
 
 /** The table at a dotted path. */

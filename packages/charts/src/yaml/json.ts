@@ -65,7 +65,7 @@ const controlEscapes: Readonly<Record<string, string>> = {
 };
 
 function jsonString(text: string, escapeHtml: boolean): string {
-  const pattern = escapeHtml ? /["\\\0-\x1f\x7f-\x9f<>&\u2028\u2029]/g : /["\\\0-\x1f\x7f-\x9f\u2028\u2029]/g;
+  const pattern = escapeHtml ? /["\\\p{Cc}<>&\u2028\u2029]/gu : /["\\\p{Cc}\u2028\u2029]/gu;
   const escaped = withReplacements(text).replace(
     pattern,
     (char) => controlEscapes[char] ?? (isHighControl(char) ? char : unicodeEscape(char)),

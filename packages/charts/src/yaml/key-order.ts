@@ -1,4 +1,4 @@
-import { runes } from '../go/bytes.ts';
+import { isAscii, runes } from '../go/bytes.ts';
 
 function isLetter(char: string): boolean {
   return char <= lastAscii ? /[A-Za-z]/.test(char) : /\p{L}/u.test(char);
@@ -12,8 +12,9 @@ const lastAscii = '\x7f';
 
 /** go-yaml's order of keys: letters after everything else, runs of digits by their number (`a2` before `a10`). */
 export function naturalCompare(a: string, b: string): number {
-  const x = runes(a);
-  const y = runes(b);
+  const areAscii = isAscii(a) && isAscii(b);
+  const x = areAscii ? a : runes(a);
+  const y = areAscii ? b : runes(b);
   const common = Math.min(x.length, y.length);
   for (let i = 0; i < common; i += 1) {
     const left = x[i]!;
@@ -28,7 +29,7 @@ export function naturalCompare(a: string, b: string): number {
   return x.length - y.length;
 }
 
-function compareFrom(x: readonly string[], y: readonly string[], at: number): number {
+function compareFrom(x: ArrayLike<string>, y: ArrayLike<string>, at: number): number {
   let leftNumber = 0n;
   let rightNumber = 0n;
   if (x[at] === '0' || y[at] === '0') {

@@ -77,7 +77,9 @@ const bracketMaps = fc
     fc.constantFrom(',', ', ', ' , '),
     fc.constantFrom('', ' '),
   )
-  .map(([before, pairs, comma, space]) => `${before}{${space}${pairs.map((pair) => pair.join('')).join(comma)}${space}}`);
+  .map(
+    ([before, pairs, comma, space]) => `${before}{${space}${pairs.map((pair) => pair.join('')).join(comma)}${space}}`,
+  );
 
 /** Well-formed text with one thing put into it or taken out of it. */
 const nearly = fc

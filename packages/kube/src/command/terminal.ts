@@ -5,6 +5,8 @@ import type { Random } from '../random.ts';
 export interface Terminal {
   /** Writes to standard output, as it is. */
   out(text: string): void;
+  /** Writes bytes to standard output that need not become a text first. Absent where only texts are taken. */
+  outBytes?(bytes: Uint8Array): void;
   /** Writes to standard error, as it is. */
   err(text: string): void;
   /** All of standard input. */
