@@ -135,17 +135,18 @@ class Lexer {
     const text = this.#text;
     let depth = 0;
     for (;;) {
-      const delim = this.#rightDelim();
       const start = this.#pos;
+      const char = text[start];
+      const isBlank = isSpace(char);
+      const delim = isBlank || char === '}' ? this.#rightDelim() : undefined;
       if (delim) {
         if (depth > 0) return this.#fail('unclosed left paren', start);
         this.#push('rightDelim', '}}', delim.start);
         this.#pos = delim.next;
         return true;
       }
-      const char = text[start];
       if (char === undefined) return this.#fail('unclosed action', start);
-      if (isSpace(char)) {
+      if (isBlank) {
         spaces.lastIndex = start;
         spaces.test(text);
         // The last space belongs to a trim marker that follows.
@@ -243,9 +244,8 @@ class Lexer {
     this.#pos = start + length;
     if (!this.#atTerminator()) return this.#badCharacter(start);
     const name = this.#text.slice(start, this.#pos);
-    if (keywords.has(name)) return this.#done('keyword', start);
-    if (name === 'true' || name === 'false') return this.#done('bool', start);
-    return this.#done(name === 'nil' ? 'nil' : 'identifier', start);
+    this.#push(typeOfWord(name), name, start);
+    return true;
   }
 
   #number(start: number): boolean {
@@ -266,6 +266,12 @@ class Lexer {
     this.#pos += 1;
     return false;
   }
+}
+
+function typeOfWord(word: string): TokenType {
+  if (keywords.has(word)) return 'keyword';
+  if (word === 'true' || word === 'false') return 'bool';
+  return word === 'nil' ? 'nil' : 'identifier';
 }
 
 const lastAscii = 0x7f;
