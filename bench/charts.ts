@@ -174,7 +174,7 @@ try {
   await publish({
     script: 'bench:charts',
     title: 'Charts',
-    method: `Median of ${rounds} rounds in turn. Each cell: wall time in ms / CPU time in ms, all threads / most memory in MB. The first five are fresh processes with compiled code kept from an earlier start; memory is looked at every ${lookEveryMs} ms. "in process" reads the chart from disk, renders it and makes the text; its memory is that of the whole benchmark so far. The tree: ${tree.method}`,
+    method: `Median of ${rounds} rounds in turn. Each cell: wall time in ms / CPU time in ms, all threads / most memory in MB. The first five are fresh processes with compiled code kept from an earlier start; memory is looked at every ${lookEveryMs} ms in a turn that is not timed. "in process" reads the chart from disk, renders it and makes the text; its memory is that of the whole benchmark so far. The tree: ${tree.method}`,
     versions: {
       helm: spawnSync(helm, ['version', '--template', '{{.Version}}']).stdout.toString(),
       'helm 3': helm3.version,

@@ -14,8 +14,11 @@ export interface Cost {
   readonly peakMb: number;
 }
 
-/** How often the memory of a program is looked at. */
+/** How often the memory of a program is looked at, in the turn that is not timed: it takes a good part of a processor. */
 export const lookEveryMs = 5;
+
+/** The present turn is there for caches and memory. */
+let isLooking = true;
 
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -35,7 +38,8 @@ export async function costOfProgram(
   child.stdout.resume();
   child.stderr.on('data', (chunk: Buffer) => (errors += String(chunk)));
   let peakMb = 0;
-  const looking = setInterval(() => (peakMb = Math.max(peakMb, residentOf(child.pid!))), lookEveryMs);
+  const look = () => (peakMb = Math.max(peakMb, residentOf(child.pid!)));
+  const looking = isLooking ? setInterval(look, lookEveryMs) : undefined;
   const [code] = (await once(child, 'close')) as [number];
   clearInterval(looking);
   const wallMs = performance.now() - started;
@@ -53,20 +57,24 @@ export async function costOfWork(work: () => Promise<unknown>): Promise<Cost> {
   return { wallMs, cpuMs: (user + system) / 1000, peakMb: memoryOf(process.pid).peakMb };
 }
 
-/** Runs in turn, so that all meet the same load. The first turn is not counted: it fills caches. */
+/** Runs in turn, so that all meet the same load. The first turn is not timed: it fills caches, and memory is looked at. */
 export async function inTurn(runs: readonly (() => Promise<Cost>)[], times: number): Promise<Cost[]> {
   const costs = runs.map((): Cost[] => []);
+  const peaks = runs.map(() => 0);
   for (let round = 0; round <= times; round += 1) {
+    isLooking = round === 0;
     for (const [index, each] of runs.entries()) {
       const cost = await each();
+      peaks[index] = Math.max(peaks[index]!, cost.peakMb);
       if (round > 0) costs[index]!.push(cost);
     }
   }
-  return costs.map((all) => ({
+  isLooking = true;
+  return costs.map((all, index) => ({
     wallMs: median(all.map(({ wallMs }) => wallMs)),
     // The kernel counts in steps of ten milliseconds: a mean says more of short runs than a median.
     cpuMs: all.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / all.length,
-    peakMb: Math.max(...all.map(({ peakMb }) => peakMb)),
+    peakMb: peaks[index]!,
   }));
 }
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findPackages, type SlipwayPackage } from '@slipway/cli';
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 
 import { nodeProblem } from '../../packages/kube/node-problem.cjs';
 import { publishedEngines } from '../pack/published-manifest.ts';
@@ -33,13 +33,9 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
   const file = join(directory, 'slipway.mjs');
   await mkdir(directory, { recursive: true });
   for (const old of await outputsIn(directory)) await rm(join(directory, old));
-  await build({
-    entryPoints: { slipway: entryName },
+  const settings: BuildOptions = {
     outdir: directory,
     outExtension: { '.js': '.mjs' },
-    // A command loads what it needs, not what the others need. In one folder, where operators look for theirs.
-    splitting: true,
-    chunkNames: 'slipway-[hash]',
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -49,8 +45,22 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'external',
-    plugins: [ownModules(packages, version), ownFolders(packages), ...asShipped()],
     logLevel: 'error',
+  };
+  await build({
+    ...settings,
+    entryPoints: { 'slipway-program': programName },
+    // A command loads what it needs, not what the others need. In one folder, where operators look for theirs.
+    splitting: true,
+    chunkNames: 'slipway-[hash]',
+    plugins: [ownModules(packages, version), ownFolders(packages), ...asShipped()],
+  });
+  await build({
+    ...settings,
+    entryPoints: { slipway: entryName },
+    // One file, which shares nothing: it is all that is loaded for a command that has a brief program.
+    external: [`./${programFile}`],
+    plugins: [ownModules(packages, version), ...asShipped()],
   });
   await makeBriefPrograms(packages, version, directory);
   await joinLegalTexts(directory);
@@ -62,7 +72,9 @@ export async function bundle(options: BundleOptions = {}): Promise<Bundle> {
 
 /** What an earlier build has left: the names of modules change with what is in them. */
 async function outputsIn(directory: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => /^(slipway(-[A-Z0-9]+)?\.mjs|brief-[a-z-]+\.cjs)/.test(name));
+  return (await readdir(directory)).filter((name) =>
+    /^(slipway(-[A-Z0-9]+|-program)?\.mjs|brief-[a-z-]+\.cjs)/.test(name),
+  );
 }
 
 /** One text with the licences of all modules. */
@@ -84,6 +96,7 @@ const nodeCheck = [
 const entryName = 'slipway:start';
 const checkName = 'slipway:check';
 const programName = 'slipway:program';
+const programFile = 'slipway-program.mjs';
 
 /** Not by the main module of the package, through which all of it would be loaded. */
 const cli = './packages/cli/src';
@@ -101,7 +114,7 @@ import { keepCompiledCode } from '${cli}/compiled-code.ts';
 import { runBriefly } from '${cli}/brief-program.ts';
 if (!(await runBriefly(import.meta.dirname, process.argv.slice(2)))) {
   keepCompiledCode();
-  await import('${programName}');
+  await import('./${programFile}');
 }`,
     ],
     [programName, program(packages, version)],
