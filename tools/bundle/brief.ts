@@ -12,8 +12,8 @@ const cli = './packages/cli/src';
 
 /**
  * Makes the brief programs in a folder: `brief-chart-template.cjs` for `slipway chart template`, as the package of the command names it.
- * What such a program imports late is left out, but for the subcommand itself: the whole program does the command then
- * (packages/cli/src/brief-program.ts). The licences of what is in it lie beside it.
+ * What its command line imports late is left out, but for the subcommand itself: other commands, clusters, servers with charts. The whole
+ * program does the command then (packages/cli/src/brief-program.ts). The licences of what is in it lie beside it.
  */
 export async function makeBriefPrograms(
   packages: readonly SlipwayPackage[],
@@ -78,13 +78,17 @@ export async function run() {
 }`;
 }
 
-/** Modules of our own that are imported late end the program. Those of Node are there anyway. */
+/**
+ * What the command line imports late ends the program: nothing has been read or written by then. Deeper in, where the command is at work,
+ * everything is there.
+ */
 function leftOut(subcommand: string): Plugin {
   return {
     name: 'left-out',
     setup(builder) {
-      builder.onResolve({ filter: /.*/ }, ({ path, kind }) => {
-        const stays = kind !== 'dynamic-import' || isBuiltin(path) || path === `./${subcommand}.ts`;
+      builder.onResolve({ filter: /.*/ }, ({ path, kind, importer }) => {
+        const isLate = kind === 'dynamic-import' && /\/packages\/(?:cli\/src|[^/]+\/src\/command)\//.test(importer);
+        const stays = !isLate || isBuiltin(path) || path === `./${subcommand}.ts`;
         return stays ? undefined : { path, namespace: 'left-out' };
       });
       builder.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
