@@ -109,3 +109,8 @@ export function withReplacements(text: string): string {
 export function runes(text: string): string[] {
   return Array.from(text);
 }
+
+/** How many characters {@link runes} answers. */
+export function runeCount(text: string): number {
+  return /[\ud800-\udbff]/.test(text) ? runes(text).length : text.length;
+}

@@ -1,4 +1,4 @@
-import { byteLength, bytesToText, runes, textToBytes } from './bytes.ts';
+import { byteLength, bytesToText, runeCount, runes, textToBytes } from './bytes.ts';
 import { formatFloat, type FloatFormat } from './float.ts';
 import { isPrintable, quote } from './quote.ts';
 import { type GoObject, SizedInt, sortedKeys, typeOf, type Value } from './values.ts';
@@ -261,7 +261,7 @@ function truncate(text: string, flags: Readonly<Flags>): string {
 
 function pad(text: string, flags: Readonly<Flags>): string {
   if (flags.width === undefined) return text;
-  const missing = flags.width - runes(text).length;
+  const missing = flags.width - runeCount(text);
   if (missing <= 0) return text;
   if (flags.minus) return text + ' '.repeat(missing);
   return (flags.zero ? '0' : ' ').repeat(missing) + text;

@@ -13,7 +13,8 @@ import {
   type Value,
 } from '../go/values.ts';
 import { builtins, shortCircuits } from './builtins.ts';
-import { nodeText, type CommandNode, type Node, type NumberNode, type Operand, type PipeNode } from './nodes.ts';
+import type { KnownActions } from './known-actions.ts';
+import { nodeText, type CommandNode, type NumberNode, type Operand, type PipeNode, type PlacedNode } from './nodes.ts';
 import { isStackOverflow, longestText, type FunctionTable, type Run } from './run.ts';
 
 export type Evaluate = (run: Run, dot: Value) => Value;
@@ -44,13 +45,20 @@ export interface Names {
  */
 export class ExpressionCompiler {
   readonly #functions: FunctionTable;
+  readonly #known: KnownActions;
+  readonly #assignsRoot: boolean;
+  /** Whether what is being compiled depends on the variables of this template. */
+  #hasVariables = false;
   #visible: Variable[] = [{ name: '$', slot: 0, isElement: false }];
   #slots = 1;
   /** Inside a range, dot is an element: Go calls its type `interface {}` whatever it holds. */
   dotIsElement = false;
 
-  constructor(functions: FunctionTable) {
+  /** `assignsRoot`: whether the template gives `$` another value. */
+  constructor(functions: FunctionTable, known: KnownActions, assignsRoot: boolean) {
     this.#functions = functions;
+    this.#known = known;
+    this.#assignsRoot = assignsRoot;
   }
 
   enter(): number {
@@ -84,10 +92,22 @@ export class ExpressionCompiler {
     return found?.slot;
   }
 
+  /** The pipeline of an action, which other templates may have as well. */
+  action(node: PipeNode): Evaluate {
+    const compiled = this.#known.compiled[this.dotIsElement ? 1 : 0];
+    const known = compiled.get(node);
+    if (known) return known;
+    this.#hasVariables = false;
+    const made = this.pipe(node);
+    if (!this.#hasVariables) compiled.set(node, made);
+    return made;
+  }
+
   pipe(node: PipeNode): Evaluate {
     const commands = node.commands.map((command, index) => this.#command(command, index > 0));
     const slots = node.variables.map(({ idents }) => {
       const name = idents[0]!;
+      this.#hasVariables = true;
       if (node.assigns) return this.slotOf(name);
       const slot = this.#slots;
       this.#slots += 1;
@@ -194,6 +214,7 @@ export class ExpressionCompiler {
 
   #variable(node: Operand & { type: 'variable' }, args: readonly Operand[], hasFinal: boolean): EvaluateCommand {
     const name = node.idents[0]!;
+    if (name !== '$' || this.#assignsRoot) this.#hasVariables = true;
     const variable = this.#visible.findLast((candidate) => candidate.name === name);
     const value: Evaluate = (run) => {
       run.node = node;
@@ -218,12 +239,12 @@ export class ExpressionCompiler {
   /** `.a.b.c` from a receiver on; the last name may be a method and then takes the arguments. */
   #fields(
     receiver: Evaluate,
-    node: Node,
+    node: PlacedNode,
     names: readonly string[],
     args: readonly Operand[],
     hasFinal: boolean,
     receives: Pick<Variable, 'isElement'>,
-    before: Node = node,
+    before: PlacedNode = node,
   ): EvaluateCommand {
     const last = names.length - 1;
     const argumentsOf = args.map((arg) => this.#argument(arg));
@@ -324,7 +345,7 @@ export class ExpressionCompiler {
     };
   }
 
-  #call(name: string, node: Operand, place: Node, args: readonly Operand[], hasFinal: boolean): EvaluateCommand {
+  #call(name: string, node: Operand, place: PlacedNode, args: readonly Operand[], hasFinal: boolean): EvaluateCommand {
     const own = this.#functions.get(name);
     const fn = own ?? builtins.get(name);
     if (!fn) {
@@ -368,7 +389,7 @@ function callWith(
   dot: Value,
   fn: GoFunction<Run>,
   name: string,
-  place: Node,
+  place: PlacedNode,
   given: readonly EvaluateArgument[],
   hasFinal: boolean,
   final: Value,

@@ -3,7 +3,8 @@ import { show } from '../go/format.ts';
 import { GoObject, integerOf, isTrue, SizedInt, sortedKeys, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { quote } from '../go/quote.ts';
 import { ExpressionCompiler, type Evaluate } from './compile-expression.ts';
-import { nodeText, type BranchNode, type ListItem, type TemplateNode } from './nodes.ts';
+import type { KnownActions } from './known-actions.ts';
+import { nodeText, type BranchNode, type ListItem, type TemplateNode, type TextNode } from './nodes.ts';
 import type { Tree } from './parser.ts';
 import { flow, type Executable, type Flow, type FunctionTable, type Run, type Statement } from './run.ts';
 
@@ -11,9 +12,9 @@ import { flow, type Executable, type Flow, type FunctionTable, type Run, type St
  * Turns a parsed template into closures. The statements are here, the expressions in `compile-expression.ts`. What Go keeps
  * on a stack of named variables while it runs, we settle beforehand: each declaration gets a slot of its own.
  */
-export function compile(tree: Tree, functions: FunctionTable): Executable {
+export function compile(tree: Tree, functions: FunctionTable, known: KnownActions): Executable {
   let made: Statement | undefined;
-  return { tree, statement: () => (made ??= new StatementCompiler(functions).list(tree.root)) };
+  return { tree, statement: () => (made ??= new StatementCompiler(functions, known, tree).list(tree.root)) };
 }
 
 function shown(run: Run, value: Value): string {
@@ -25,11 +26,17 @@ function shown(run: Run, value: Value): string {
   return show(value);
 }
 
+/** Notes that an action is run. */
+function enter(run: Run, item: Exclude<ListItem, TextNode>): void {
+  run.node = item;
+  run.start = item.start;
+}
+
 class StatementCompiler {
   readonly #expressions: ExpressionCompiler;
 
-  constructor(functions: FunctionTable) {
-    this.#expressions = new ExpressionCompiler(functions);
+  constructor(functions: FunctionTable, known: KnownActions, { source }: Tree) {
+    this.#expressions = new ExpressionCompiler(functions, known, source.assignsRoot);
   }
 
   list(items: readonly ListItem[]): Statement {
@@ -61,16 +68,16 @@ class StatementCompiler {
         };
       }
       case 'action': {
-        const value = this.#expressions.pipe(item.pipe);
+        const value = this.#expressions.action(item.pipe);
         if (item.pipe.variables.length > 0) {
           return (run, dot) => {
-            run.node = item;
+            enter(run, item);
             value(run, dot);
             return flow.next;
           };
         }
         return (run, dot) => {
-          run.node = item;
+          enter(run, item);
           const result = value(run, dot);
           if (typeof result === 'string') run.out += result;
           else {
@@ -101,7 +108,7 @@ class StatementCompiler {
 
   #ifOrWith(item: BranchNode): Statement {
     const scope = this.#expressions.enter();
-    const condition = this.#expressions.pipe(item.pipe);
+    const condition = this.#expressions.action(item.pipe);
     const withDot = item.type === 'with';
     const outer = this.#expressions.dotIsElement;
     if (withDot) this.#expressions.dotIsElement = false;
@@ -110,7 +117,7 @@ class StatementCompiler {
     const otherwise = item.elseList ? this.#whenTaken(item.elseList) : undefined;
     this.#expressions.leave(scope);
     return (run, dot) => {
-      run.node = item;
+      enter(run, item);
       const value = condition(run, dot);
       if (isTrue(value)) return then(run, withDot ? value : dot);
       return otherwise ? otherwise(run, dot) : flow.next;
@@ -121,7 +128,7 @@ class StatementCompiler {
     const { pipe } = item;
     const scope = this.#expressions.enter();
     const outer = this.#expressions.dotIsElement;
-    const subject = this.#expressions.pipe(pipe);
+    const subject = this.#expressions.action(pipe);
     const slots = pipe.variables.map((variable) => this.#expressions.slotOf(variable.idents[0]!, true));
     const elementSlot = slots.at(-1);
     const indexSlot = slots.length > 1 ? slots[0] : undefined;
@@ -132,7 +139,7 @@ class StatementCompiler {
     this.#expressions.leave(scope);
 
     return (run, dot) => {
-      run.node = item;
+      enter(run, item);
       const value = subject(run, dot);
       const once = (index: Value, element: Value): Flow => {
         run.step();
@@ -170,9 +177,9 @@ class StatementCompiler {
   }
 
   #template(item: TemplateNode): Statement {
-    const argument: Evaluate = item.pipe ? this.#expressions.pipe(item.pipe) : () => undefined;
+    const argument: Evaluate = item.pipe ? this.#expressions.action(item.pipe) : () => undefined;
     return (run, dot) => {
-      run.node = item;
+      enter(run, item);
       const target = run.templates.lookup(item.name);
       if (!target) return run.fail(`template ${quote(item.name)} not defined`);
       const value = argument(run, dot);

@@ -46,26 +46,46 @@ const charConstant = /'(?:[^'\\\n]|\\[^\n])*'/suy;
 const numberPattern =
   /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?/y;
 
-export function tokenize(text: string): Token[] {
-  return new Lexer(text).run();
-}
-
-class Lexer {
+/** Cuts a text into tokens, an action or the text before the next one at a time. */
+export class Lexer {
   readonly #text: string;
-  readonly #tokens: Token[] = [];
+  /** The tokens of the action that is being read, from its delimiter on, and of the text before it. */
+  readonly tokens: Token[] = [];
+  /** How many tokens came before those. */
+  dropped = 0;
   #pos = 0;
   /** Space was passed since the last token. */
   #spaced = false;
+  #inAction = false;
+  #ended = false;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  run(): Token[] {
-    while (this.#textUntilAction()) {
-      if (!this.#action()) return this.#tokens;
+  /** Where the action begins that is being read or comes next, behind its delimiter. */
+  actionStart = 0;
+
+  /** Adds tokens, if there are more. Those of an earlier action are dropped. */
+  more(): void {
+    if (this.#ended) return;
+    if (this.#inAction) {
+      this.#inAction = false;
+      this.#ended = !this.#action();
+    } else {
+      this.dropped += this.tokens.length;
+      this.tokens.length = 0;
+      this.#inAction = this.#textUntilAction();
+      this.#ended = !this.#inAction;
     }
-    return this.#tokens;
+  }
+
+  /** Passes the action that comes next, whose closing delimiter stands at `end`. */
+  skipAction(end: number): void {
+    const text = this.#text;
+    const trims = text[end - 1] === '-' && isSpace(text[end - 2]);
+    this.#pos = trims ? passSpaces(text, end + 2) : end + 2;
+    this.#inAction = false;
   }
 
   #emit(type: TokenType, start: number, end = this.#pos): void {
@@ -73,7 +93,7 @@ class Lexer {
   }
 
   #push(type: TokenType, value: string, pos: number): void {
-    this.#tokens.push({ type, value, pos, spaced: this.#spaced });
+    this.tokens.push({ type, value, pos, spaced: this.#spaced });
     this.#spaced = false;
   }
 
@@ -106,6 +126,7 @@ class Lexer {
       if (!text.startsWith('/*', inside)) {
         this.#push('leftDelim', '{{', open);
         this.#pos = inside;
+        this.actionStart = inside;
         return true;
       }
       const close = text.indexOf('*/', inside + 2);
@@ -122,9 +143,7 @@ class Lexer {
     const text = this.#text;
     const char = text[this.#pos];
     if (isSpace(char) && text.startsWith('-}}', this.#pos + 1)) {
-      spaces.lastIndex = this.#pos + 4;
-      spaces.test(text);
-      return { start: this.#pos + 2, next: Math.max(spaces.lastIndex, this.#pos + 4) };
+      return { start: this.#pos + 2, next: passSpaces(text, this.#pos + 4) };
     }
     if (char === '}' && text[this.#pos + 1] === '}') return { start: this.#pos, next: this.#pos + 2 };
     return undefined;
@@ -147,10 +166,9 @@ class Lexer {
       }
       if (char === undefined) return this.#fail('unclosed action', start);
       if (isBlank) {
-        spaces.lastIndex = start;
-        spaces.test(text);
+        const end = passSpaces(text, start);
         // The last space belongs to a trim marker that follows.
-        this.#pos = text.startsWith('-}}', spaces.lastIndex) ? spaces.lastIndex - 1 : spaces.lastIndex;
+        this.#pos = text.startsWith('-}}', end) ? end - 1 : end;
         if (this.#pos > start) this.#spaced = true;
         continue;
       }
@@ -275,6 +293,12 @@ function typeOfWord(word: string): TokenType {
 }
 
 const lastAscii = 0x7f;
+
+function passSpaces(text: string, start: number): number {
+  spaces.lastIndex = start;
+  spaces.test(text);
+  return Math.max(spaces.lastIndex, start);
+}
 
 function isSpace(char: string | undefined): boolean {
   return char === ' ' || char === '\t' || char === '\r' || char === '\n';

@@ -1,6 +1,9 @@
 import { quote } from '../go/quote.ts';
 
-/** The parts of a parsed template. `pos` is the offset Go would report, which for `.a.b` is that of `.b`. */
+/**
+ * The parts of a parsed template. `pos` is the offset Go would report, which for `.a.b` is that of `.b`, from where its action `start`s behind
+ * the delimiter: the same action stands in many places.
+ */
 export type Node = ListItem | Operand | PipeNode | CommandNode;
 
 export type ListItem =
@@ -8,7 +11,10 @@ export type ListItem =
   | ActionNode
   | BranchNode
   | TemplateNode
-  | { readonly type: 'break' | 'continue' | 'else' | 'end'; readonly pos: number };
+  | { readonly type: 'break' | 'continue' | 'else' | 'end'; readonly start: number; readonly pos: number };
+
+/** What may go wrong, and then has a place. */
+export type PlacedNode = Exclude<Node, TextNode>;
 
 export type Operand =
   | IdentifierNode
@@ -23,18 +29,19 @@ export type Operand =
 
 export interface TextNode {
   readonly type: 'text';
-  readonly pos: number;
   readonly text: string;
 }
 
 export interface ActionNode {
   readonly type: 'action';
+  readonly start: number;
   readonly pos: number;
   readonly pipe: PipeNode;
 }
 
 export interface BranchNode {
   readonly type: 'if' | 'range' | 'with';
+  readonly start: number;
   readonly pos: number;
   readonly pipe: PipeNode;
   readonly list: readonly ListItem[];
@@ -43,6 +50,7 @@ export interface BranchNode {
 
 export interface TemplateNode {
   readonly type: 'template';
+  readonly start: number;
   readonly pos: number;
   readonly name: string;
   readonly pipe: PipeNode | undefined;

@@ -1,6 +1,7 @@
 import { runes } from '../go/bytes.ts';
 import { quote, unquote } from '../go/quote.ts';
-import { tokenize, type Token, type TokenType } from './lexer.ts';
+import { KnownActions, type KnownAction } from './known-actions.ts';
+import { Lexer, type Token, type TokenType } from './lexer.ts';
 import { parseNumber } from './numbers.ts';
 import {
   isEmptyTree,
@@ -26,6 +27,8 @@ export interface Tree {
 export interface Source {
   readonly name: string;
   readonly text: string;
+  /** Whether `$` is given another value somewhere in it. */
+  assignsRoot: boolean;
 }
 
 /** Deeper nesting is an attack, not a template. */
@@ -33,32 +36,66 @@ const maxExpressionDepth = 1000;
 const maxBranchDepth = 500;
 
 /** Reads a text and answers the templates it defines, itself included, by name. */
-export function parse(name: string, text: string, hasFunction: (name: string) => boolean): Map<string, Tree> {
-  const source: Source = { name, text };
-  const trees = new Map<string, Tree>();
-  const stream = new TokenStream(source, tokenize(text));
-  new Parser(stream, source, hasFunction, trees, new OpenTree()).parseFile(name);
-  return trees;
+export function parse(
+  name: string,
+  text: string,
+  hasFunction: (name: string) => boolean,
+  known: KnownActions = new KnownActions(),
+): Map<string, Tree> {
+  const file: ParsedFile = {
+    stream: new TokenStream({ name, text, assignsRoot: false }),
+    hasFunction,
+    known,
+    trees: new Map(),
+    open: new OpenTree(),
+  };
+  known.keep(text.length);
+  new Parser(file).parseFile(name);
+  return file.trees;
 }
 
-/** The tokens, and the place where the parser is. */
+/** The tokens of the action that is being read and of the text before it, and the place where the parser is. */
 class TokenStream {
-  readonly #tokens: readonly Token[];
   readonly source: Source;
+  readonly #lexer: Lexer;
+  /** Counted from the first token of the file. */
   #next = 0;
-  #furthest = 0;
+  #furthest = -1;
+  /** Where in the text the furthest one stands. */
+  #furthestPos = 0;
 
-  constructor(source: Source, tokens: readonly Token[]) {
+  constructor(source: Source) {
     this.source = source;
-    this.#tokens = tokens;
+    this.#lexer = new Lexer(source.text);
   }
 
   /** At the end there is always one more end. */
   peek(): Token {
-    const tokens = this.#tokens;
-    const index = this.#next < tokens.length ? this.#next : tokens.length - 1;
-    if (index > this.#furthest) this.#furthest = index;
-    return tokens[index]!;
+    const lexer = this.#lexer;
+    const { tokens } = lexer;
+    if (this.#next - lexer.dropped >= tokens.length) lexer.more();
+    const index = Math.min(this.#next - lexer.dropped, tokens.length - 1);
+    const token = tokens[index]!;
+    if (lexer.dropped + index > this.#furthest) {
+      this.#furthest = lexer.dropped + index;
+      this.#furthestPos = token.pos;
+    }
+    return token;
+  }
+
+  /** Where the action begins whose delimiter was the last token, behind it. */
+  get actionStart(): number {
+    return this.#lexer.actionStart;
+  }
+
+  get furthestPos(): number {
+    return this.#furthestPos;
+  }
+
+  /** Passes the action that comes next, up to its closing delimiter at `end`. */
+  skipAction(end: number): void {
+    this.#lexer.skipAction(end);
+    this.#furthestPos = end;
   }
 
   next(): Token {
@@ -67,19 +104,19 @@ class TokenStream {
     return token;
   }
 
-  back(count = 1): void {
-    this.#next -= count;
+  back(): void {
+    this.#next -= 1;
   }
 
   /** The line Go blames: that of the last token anyone has looked at. */
   line(): number {
-    return this.lineOf(this.#tokens[this.#furthest]!);
+    return this.lineAt(this.#furthestPos);
   }
 
-  lineOf(token: Token): number {
+  lineAt(pos: number): number {
     let line = 1;
     const { text } = this.source;
-    for (let at = text.indexOf('\n'); at >= 0 && at < token.pos; at = text.indexOf('\n', at + 1)) line += 1;
+    for (let at = text.indexOf('\n'); at >= 0 && at < pos; at = text.indexOf('\n', at + 1)) line += 1;
     return line;
   }
 }
@@ -116,7 +153,7 @@ class OpenLists<T> {
   }
 }
 
-/** What is being read of a file. */
+/** The lists that are being read of a file. */
 class OpenTree {
   readonly items = new OpenLists<ListItem>();
   readonly commands = new OpenLists<CommandNode>();
@@ -141,44 +178,44 @@ const operandStarts = new Set<TokenType>([
 
 const notExecutable = new Set<Operand['type']>(['bool', 'dot', 'nil', 'number', 'string']);
 
+type Beginning = Omit<KnownAction, 'needs' | 'declares'>;
+
+/** A file that is being parsed, and what was found in it. */
+interface ParsedFile {
+  readonly stream: TokenStream;
+  readonly hasFunction: (name: string) => boolean;
+  readonly known: KnownActions;
+  readonly trees: Map<string, Tree>;
+  readonly open: OpenTree;
+}
+
 class Parser {
+  readonly #file: ParsedFile;
   readonly #stream: TokenStream;
   readonly #source: Source;
-  readonly #hasFunction: (name: string) => boolean;
-  readonly #trees: Map<string, Tree>;
   readonly #open: OpenTree;
   #variables: string[] = ['$'];
   #actionToken: Token | undefined;
+  /** Where the action begins that is being read. Positions in it count from there. */
+  #start = 0;
+  /** The variables it names. */
+  readonly #named: string[] = [];
   #rangeDepth = 0;
   #expressionDepth = 0;
   #branchDepth = 0;
 
-  constructor(
-    stream: TokenStream,
-    source: Source,
-    hasFunction: (name: string) => boolean,
-    trees: Map<string, Tree>,
-    open: OpenTree,
-  ) {
-    this.#stream = stream;
-    this.#source = source;
-    this.#hasFunction = hasFunction;
-    this.#trees = trees;
-    this.#open = open;
+  constructor(file: ParsedFile) {
+    this.#file = file;
+    this.#stream = file.stream;
+    this.#source = file.stream.source;
+    this.#open = file.open;
   }
 
   parseFile(name: string): void {
     const root: ListItem[] = [];
     while (this.#stream.peek().type !== 'eof') {
-      if (this.#stream.peek().type === 'leftDelim') {
-        this.#stream.next();
-        if (isKeyword(this.#stream.next(), 'define')) {
-          this.#inner().#definition();
-          continue;
-        }
-        this.#stream.back(2);
-      }
-      const node = this.#textOrAction();
+      const node = this.#textOrAction(true);
+      if (node === undefined) continue;
       if (node.type === 'end' || node.type === 'else') this.#fail(`unexpected ${nodeText(node)}`);
       root.push(node);
     }
@@ -187,7 +224,7 @@ class Parser {
 
   /** A template inside this text sees no variables of the one around it. */
   #inner(): Parser {
-    const inner = new Parser(this.#stream, this.#source, this.#hasFunction, this.#trees, this.#open);
+    const inner = new Parser(this.#file);
     inner.#branchDepth = this.#branchDepth;
     return inner;
   }
@@ -199,8 +236,8 @@ class Parser {
   #unexpected(token: Token, context: string): never {
     if (token.type !== 'error') this.#fail(`unexpected ${tokenText(token)} in ${context}`);
     let extra = '';
-    const started = this.#actionToken && this.#stream.lineOf(this.#actionToken);
-    if (started !== undefined && started !== this.#stream.lineOf(token)) {
+    const started = this.#actionToken && this.#stream.lineAt(this.#actionToken.pos);
+    if (started !== undefined && started !== this.#stream.lineAt(token.pos)) {
       extra = ` in action started at ${this.#source.name}:${started}`;
       if (token.value.endsWith(' action')) extra = extra.slice(' in action'.length);
     }
@@ -214,12 +251,12 @@ class Parser {
   }
 
   #add(name: string, root: ListItem[]): void {
-    const present = this.#trees.get(name);
+    const present = this.#file.trees.get(name);
     if (present && !isEmptyTree(present.root)) {
       if (!isEmptyTree(root)) this.#fail(`template: multiple definition of template ${quote(name)}`);
       return;
     }
-    this.#trees.set(name, { name, root, source: this.#source });
+    this.#file.trees.set(name, { name, root, source: this.#source });
   }
 
   #definition(): void {
@@ -253,58 +290,112 @@ class Parser {
     this.#fail('unexpected EOF');
   }
 
-  #textOrAction(): ListItem {
+  /** Answers nothing for a definition, which only the text itself may have. */
+  #textOrAction(isTop: true): ListItem | undefined;
+  #textOrAction(): ListItem;
+  #textOrAction(isTop = false): ListItem | undefined {
     const token = this.#stream.next();
-    if (token.type === 'text') return { type: 'text', pos: token.pos, text: token.value };
+    if (token.type === 'text') return { type: 'text', text: token.value };
     if (token.type !== 'leftDelim') this.#unexpected(token, 'input');
     this.#actionToken = token;
-    const node = this.#action();
+    const node = this.#action(isTop);
     this.#actionToken = undefined;
     return node;
   }
 
-  #action(): ListItem {
+  #action(isTop: boolean): ListItem | undefined {
+    const { text } = this.#source;
+    const start = this.#stream.actionStart;
+    const visible = this.#variables.length;
+    this.#start = start;
+    const end = KnownActions.endOf(text, start);
+    const written = end < 0 ? undefined : text.slice(start, end);
+    const known = written === undefined ? undefined : this.#file.known.get(written);
+    if (known?.needs.every((name) => this.#variables.includes(name))) {
+      this.#stream.skipAction(end);
+      for (const name of known.declares) this.#variables.push(name);
+      return this.#placed(known, start, visible);
+    }
+    this.#named.length = 0;
     const token = this.#stream.next();
-    if (token.type === 'keyword') {
-      switch (token.value) {
-        case 'block':
-          return this.#block();
-        case 'break':
-        case 'continue':
-          return this.#loopControl(token.value, token.pos);
-        case 'else':
-          return this.#else();
-        case 'end':
-          return { type: 'end', pos: this.#expect('rightDelim', 'end').pos };
-        case 'if':
-        case 'range':
-        case 'with':
-          return this.#branch(token.value);
-        case 'template':
-          return this.#template();
+    const word = token.type === 'keyword' ? token.value : undefined;
+    if (word === 'define' && isTop) {
+      this.#inner().#definition();
+      return undefined;
+    }
+    if (word === 'block') return this.#block(start);
+    if (word === 'break' || word === 'continue') return this.#loopControl(word, start, token);
+    // `else if` begins another action in the same delimiters.
+    if (word === 'else' && isBranchAfterElse(this.#stream.peek()))
+      return { type: 'else', start, pos: this.#offset(this.#stream.peek()) };
+    const beginning = this.#beginning(token, word);
+    const declares = this.#variables.slice(visible);
+    // What is declared in parentheses may stand behind what needs it.
+    const isPlain = declares.length === (beginning.pipe?.variables.length ?? 0) && !declares.includes('$');
+    if (written !== undefined && isPlain && this.#stream.furthestPos === end) {
+      const needs = [...new Set(this.#named)].filter((name) => !declares.includes(name) && name !== '$');
+      this.#file.known.set(written, { ...beginning, needs, declares });
+    }
+    return this.#placed(beginning, start, visible);
+  }
+  /** What stands in the delimiters, up to the closing one. */
+  #beginning(token: Token, word: string | undefined): Beginning {
+    switch (word) {
+      case 'else':
+      case 'end':
+        return { type: word, pos: this.#offset(this.#expect('rightDelim', word)), pipe: undefined, name: undefined };
+      case 'if':
+      case 'range':
+      case 'with': {
+        const pipe = this.#pipeline(word, 'rightDelim');
+        return { type: word, pos: pipe.pos, pipe, name: undefined };
+      }
+      case 'template': {
+        const context = 'template clause';
+        const named = this.#stream.next();
+        const name = this.#templateName(named, context);
+        if (this.#stream.next().type === 'rightDelim')
+          return { type: word, pos: this.#offset(named), pipe: undefined, name };
+        this.#stream.back();
+        return { type: word, pos: this.#offset(named), pipe: this.#pipeline(context, 'rightDelim'), name };
       }
     }
     this.#stream.back();
-    const { pos } = this.#stream.peek();
-    return { type: 'action', pos, pipe: this.#pipeline('command', 'rightDelim') };
+    const pos = this.#offset(token);
+    return { type: 'action', pos, pipe: this.#pipeline('command', 'rightDelim'), name: undefined };
   }
 
-  #loopControl(type: 'break' | 'continue', pos: number): ListItem {
-    const token = this.#stream.next();
-    if (token.type !== 'rightDelim') this.#unexpected(token, `{{${type}}}`);
+  /** The action at its place, with everything up to its end. */
+  #placed({ type, pos, pipe, name }: Beginning, start: number, visible: number): ListItem {
+    switch (type) {
+      case 'action':
+        return { type, start, pos, pipe: pipe! };
+      case 'if':
+      case 'range':
+      case 'with':
+        return this.#branch(type, pipe!, start, visible);
+      case 'template':
+        return { type, start, pos, name: name!, pipe };
+      case 'else':
+      case 'end':
+        return { type, start, pos };
+    }
+  }
+
+  #offset(token: Token): number {
+    return token.pos - this.#start;
+  }
+
+  #loopControl(type: 'break' | 'continue', start: number, token: Token): ListItem {
+    const pos = this.#offset(token);
+    const next = this.#stream.next();
+    if (next.type !== 'rightDelim') this.#unexpected(next, `{{${type}}}`);
     if (this.#rangeDepth === 0) this.#fail(`{{${type}}} outside {{range}}`);
-    return { type, pos };
+    return { type, start, pos };
   }
 
-  #else(): ListItem {
-    const peek = this.#stream.peek();
-    if (isKeyword(peek, 'if') || isKeyword(peek, 'with')) return { type: 'else', pos: peek.pos };
-    return { type: 'else', pos: this.#expect('rightDelim', 'else').pos };
-  }
-
-  #branch(type: BranchNode['type']): BranchNode {
-    const visible = this.#variables.length;
-    const pipe = this.#pipeline(type, 'rightDelim');
+  /** `visible` is how many variables there were before it. */
+  #branch(type: BranchNode['type'], pipe: PipeNode, start: number, visible: number): BranchNode {
     if (type === 'range') this.#rangeDepth += 1;
     const [list, next] = this.#itemList();
     if (type === 'range') this.#rangeDepth -= 1;
@@ -315,7 +406,8 @@ class Parser {
         this.#stream.next();
         this.#branchDepth += 1;
         if (this.#branchDepth > maxBranchDepth) this.#fail('max nesting of actions exceeded');
-        elseList = [this.#branch(type)];
+        const seen = this.#variables.length;
+        elseList = [this.#branch(type, this.#pipeline(type, 'rightDelim'), next.start, seen)];
         this.#branchDepth -= 1;
       } else {
         const [list2, end] = this.#itemList();
@@ -324,35 +416,24 @@ class Parser {
       }
     }
     this.#variables.length = visible;
-    return { type, pos: pipe.pos, pipe, list, elseList };
+    return { type, start, pos: pipe.pos, pipe, list, elseList };
   }
 
-  #block(): TemplateNode {
+  #block(start: number): TemplateNode {
     const context = 'block clause';
     const token = this.#stream.next();
+    const pos = this.#offset(token);
     const name = this.#templateName(token, context);
     const pipe = this.#pipeline(context, 'rightDelim');
     const inner = this.#inner();
     const [root, end] = inner.#itemList();
     if (end.type !== 'end') this.#fail(`unexpected ${nodeText(end)} in ${context}`);
     inner.#add(name, root);
-    return { type: 'template', pos: token.pos, name, pipe };
-  }
-
-  #template(): TemplateNode {
-    const context = 'template clause';
-    const token = this.#stream.next();
-    const name = this.#templateName(token, context);
-    let pipe: PipeNode | undefined;
-    if (this.#stream.next().type !== 'rightDelim') {
-      this.#stream.back();
-      pipe = this.#pipeline(context, 'rightDelim');
-    }
-    return { type: 'template', pos: token.pos, name, pipe };
+    return { type: 'template', start, pos, name, pipe };
   }
 
   #pipeline(context: string, end: TokenType): PipeNode {
-    const { pos } = this.#stream.peek();
+    const pos = this.#offset(this.#stream.peek());
     const { assigns, variables } = this.#declarations(context);
     const begun = this.#open.commands.begin();
     for (;;) {
@@ -385,8 +466,9 @@ class Parser {
         return { assigns: false, variables };
       }
       this.#stream.next();
-      variables.push(variableNode(token));
+      variables.push({ type: 'variable', pos: this.#offset(token), idents: [token.value] });
       this.#variables.push(token.value);
+      if (token.value === '$') this.#source.assignsRoot = true;
       if (!comma) return { assigns: next.type === 'assign', variables };
       if (context !== 'range' || variables.length >= 2) this.#fail(`too many declarations in ${context}`);
       const { type } = this.#stream.peek();
@@ -396,7 +478,7 @@ class Parser {
   }
 
   #command(): CommandNode {
-    const { pos } = this.#stream.peek();
+    const pos = this.#offset(this.#stream.peek());
     const begun = this.#open.args.begin();
     for (;;) {
       const operand = this.#operand();
@@ -416,7 +498,7 @@ class Parser {
   #operand(): Operand | undefined {
     const node = this.#term();
     if (!node || !isAttachedField(this.#stream.peek())) return node;
-    const { pos } = this.#stream.peek();
+    const pos = this.#offset(this.#stream.peek());
     const { names } = this.#open;
     const begun = names.begin();
     if (node.type === 'field' || node.type === 'variable') names.add(node.idents[0]!);
@@ -429,19 +511,19 @@ class Parser {
 
   #term(): Operand | undefined {
     const token = this.#stream.next();
-    const { pos, value } = token;
+    const { value } = token;
+    const pos = this.#offset(token);
     switch (token.type) {
       case 'identifier':
-        if (!this.#hasFunction(value)) this.#fail(`function ${quote(value)} not defined`);
+        if (!this.#file.hasFunction(value)) this.#fail(`function ${quote(value)} not defined`);
         return { type: 'identifier', pos, name: value };
       case 'dot':
       case 'nil':
         return { type: token.type, pos };
       case 'variable': {
-        const variable = variableNode(token);
-        if (!this.#variables.includes(variable.idents[0]!))
-          this.#fail(`undefined variable ${quote(variable.idents[0]!)}`);
-        return variable;
+        if (!this.#variables.includes(value)) this.#fail(`undefined variable ${quote(value)}`);
+        this.#named.push(value);
+        return { type: 'variable', pos, idents: [value] };
       }
       case 'field':
         return { type: 'field', pos, idents: [value.slice(1)] };
@@ -469,10 +551,6 @@ class Parser {
   }
 }
 
-function variableNode(token: Token): VariableNode {
-  return { type: 'variable', pos: token.pos, idents: [token.value] };
-}
-
 /** `.b` in `.a.b` and `(x).b`; after a space it would be an operand of its own. */
 function isAttachedField(token: Token): boolean {
   return token.type === 'field' && !token.spaced;
@@ -480,6 +558,10 @@ function isAttachedField(token: Token): boolean {
 
 function isKeyword(token: Token, word: string): boolean {
   return token.type === 'keyword' && token.value === word;
+}
+
+function isBranchAfterElse(token: Token): boolean {
+  return isKeyword(token, 'if') || isKeyword(token, 'with');
 }
 
 function tokenText(token: Token): string {

@@ -1,7 +1,7 @@
 import { byteLength } from '../go/bytes.ts';
 import { quote } from '../go/quote.ts';
 import type { GoFunction, Value } from '../go/values.ts';
-import { nodeText, type Node } from './nodes.ts';
+import { nodeText, type PlacedNode } from './nodes.ts';
 import type { Tree } from './parser.ts';
 import { TemplateExecError, type TemplatePlace } from './template-error.ts';
 
@@ -56,7 +56,9 @@ export class Run {
   out = '';
   variables: Value[] = [];
   template: Tree;
-  node: Node | undefined;
+  node: PlacedNode | undefined;
+  /** Where the action begins that `node` is in. */
+  start = 0;
   #depth = 0;
   readonly steps: { taken: number };
 
@@ -83,7 +85,7 @@ export class Run {
   invoke(executable: Executable, dot: Value): void {
     if (this.#depth >= maxDepth) this.fail(`exceeded maximum template depth (${maxDepth})`);
     this.step(5);
-    const { variables, template, node } = this;
+    const { variables, template, node, start } = this;
     this.#depth += 1;
     this.variables = [dot];
     this.template = executable.tree;
@@ -92,6 +94,7 @@ export class Run {
     this.variables = variables;
     this.template = template;
     this.node = node;
+    this.start = start;
     if (this.out.length > maxOutputLength) this.fail(`more than ${maxOutputLength} characters of output`);
   }
 
@@ -102,7 +105,7 @@ export class Run {
   place(): TemplatePlace | undefined {
     if (!this.node) return undefined;
     const { name, text } = this.template.source;
-    const before = text.slice(0, this.node.pos);
+    const before = text.slice(0, this.start + this.node.pos);
     const lineStart = before.lastIndexOf('\n') + 1;
     const line = before.split('\n').length;
     const location = `${name}:${line}:${byteLength(before.slice(lineStart))}`;

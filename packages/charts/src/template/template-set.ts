@@ -1,6 +1,7 @@
 import type { Value } from '../go/values.ts';
 import { builtins } from './builtins.ts';
 import { compile } from './compile.ts';
+import { KnownActions } from './known-actions.ts';
 import { isEmptyTree } from './nodes.ts';
 import { parse } from './parser.ts';
 import { execute, type Executable, type FunctionTable, type MissingKey, type TemplateLookup } from './run.ts';
@@ -73,6 +74,7 @@ const parsed = new WeakMap<FunctionTable, ParsedTemplates>();
 
 /** By text and then by name: one string for both would be a copy of every text. */
 class ParsedTemplates {
+  readonly actions = new KnownActions();
   readonly #entries = new Map<string, Map<string, readonly Executable[]>>();
   #size = 0;
   static readonly maxSize = 64 * 1024 * 1024;
@@ -106,8 +108,8 @@ export function parseTemplate(name: string, text: string, functions: FunctionTab
   if (!cache) parsed.set(functions, (cache = new ParsedTemplates()));
   const known = cache.get(name, text);
   if (known) return known;
-  const trees = parse(name, text, (called) => functions.has(called) || builtins.has(called));
-  const executables = [...trees.values()].map((tree) => compile(tree, functions));
+  const trees = parse(name, text, (called) => functions.has(called) || builtins.has(called), cache.actions);
+  const executables = [...trees.values()].map((tree) => compile(tree, functions, cache.actions));
   cache.set(name, text, executables);
   return executables;
 }

@@ -1,4 +1,4 @@
-import { runes } from '../go/bytes.ts';
+import { runeCount, runes } from '../go/bytes.ts';
 import type { YamlDialect } from './resolve.ts';
 
 /** How go-yaml writes one string: which style it chooses, and where it breaks lines. */
@@ -31,7 +31,7 @@ export function scalarStyle(
   text: string,
   { quoted, isKey, dialect }: { quoted: boolean; isKey: boolean; dialect: YamlDialect },
 ): ScalarStyle {
-  const analysis = simple.test(text) ? plainOnly : analyse(text, dialect);
+  const analysis = simple.test(text) ? plainOnly : usual.test(text) ? analyseUsual(text) : analyse(text, dialect);
   const wanted: ScalarStyle = text.includes('\n') ? 'literal' : quoted ? 'double' : 'plain';
   if (isKey && analysis.multiline) return 'double';
   if (wanted === 'literal') return !analysis.literalAllowed || isKey ? 'double' : 'literal';
@@ -62,7 +62,26 @@ function isPrintable(char: string, dialect: YamlDialect): boolean {
   return code <= 0xffff || dialect === 'v3';
 }
 
-function analyse(text: string, dialect: YamlDialect): Analysis {
+/** Texts of ASCII with nothing to escape: what is found out about others character by character, patterns tell of these. */
+const usual = /^[\n\x20-\x7e]+$/;
+const indicator = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?: |$))|:(?: |$)| #/;
+
+export function analyseUsual(text: string): Analysis {
+  const endsWithSpace = text.endsWith(' ');
+  if (!text.includes('\n')) {
+    const plainAllowed = !endsWithSpace && !text.startsWith(' ') && !indicator.test(text);
+    return { plainAllowed, singleAllowed: true, literalAllowed: !endsWithSpace, multiline: false };
+  }
+  const broken = text.includes(' \n');
+  return {
+    plainAllowed: false,
+    singleAllowed: !broken && !text.includes('\n '),
+    literalAllowed: !broken && !endsWithSpace,
+    multiline: true,
+  };
+}
+
+export function analyse(text: string, dialect: YamlDialect): Analysis {
   if (text === '') return { plainAllowed: true, singleAllowed: true, literalAllowed: false, multiline: false };
   const chars = runes(text);
   const last = chars.length - 1;
@@ -149,7 +168,7 @@ function fold(
     }
     const written = write(char);
     folded += written;
-    column += written.length === 1 ? 1 : runes(written).length;
+    column += runeCount(written);
     spaces = false;
   }
   return folded;

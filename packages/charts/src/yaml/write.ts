@@ -1,4 +1,4 @@
-import { byteLength, runes, withReplacements } from '../go/bytes.ts';
+import { byteLength, runeCount, withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import { GoObject, isNilMap, SizedInt, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from './key-order.ts';
@@ -28,12 +28,13 @@ const longestSimpleKey = 128;
 export function writeYaml(value: Value, options: WriteYamlOptions = {}): string {
   const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2, options.keepOrder ?? false);
   writer.document(value);
-  // A literal block that keeps its line breaks ends with one already.
-  return writer.text.endsWith('\n') ? writer.text : `${writer.text}\n`;
+  return writer.finished();
 }
 
 class Writer {
-  text = '';
+  /** Whole lines, and the one that is being written. A text that grows is made anew whenever somebody looks into it. */
+  #lines = '';
+  #last = '';
   readonly #dialect: YamlDialect;
   readonly #step: number;
   readonly #keepOrder: boolean;
@@ -44,6 +45,21 @@ class Writer {
     this.#keepOrder = keepOrder;
     this.#step = step;
     this.#width = dialect === 'v2' ? 80 : Infinity;
+  }
+
+  finished(): string {
+    // A literal block that keeps its line breaks ends with one already.
+    return this.#last === '' && this.#lines !== '' ? this.#lines : `${this.#lines}${this.#last}\n`;
+  }
+
+  #write(text: string): void {
+    const lineBreak = text.lastIndexOf('\n');
+    if (lineBreak < 0) {
+      this.#last += text;
+      return;
+    }
+    this.#lines += this.#last + text.slice(0, lineBreak + 1);
+    this.#last = text.slice(lineBreak + 1);
   }
 
   document(value: Value): void {
@@ -67,11 +83,11 @@ class Writer {
       const value = toData(map.get(key), this.#dialect);
       const complex = key.includes('\n') || byteLength(key) > longestSimpleKey;
       if (complex) {
-        this.text += '? ';
+        this.#write('? ');
         this.#string(key, indent, indent + 2, false);
         this.#line(indent);
       } else this.#string(key, indent, this.#column(), true);
-      this.text += ':';
+      this.#write(':');
       this.#value(value, indent, depth, true);
     }
   }
@@ -79,7 +95,7 @@ class Writer {
   #sequence(items: Value[], indent: number, depth: number): void {
     for (const [index, item] of items.entries()) {
       if (index > 0) this.#line(indent);
-      this.text += '-';
+      this.#write('-');
       this.#value(toData(item, this.#dialect), indent, depth, false);
     }
   }
@@ -87,13 +103,13 @@ class Writer {
   /** What follows `:` or `-`. */
   #value(value: Value, indent: number, depth: number, inMapping: boolean): void {
     if (!isFilled(value)) {
-      this.text += ' ';
+      this.#write(' ');
       this.#scalar(value, indent, this.#column());
       return;
     }
     if (!inMapping) {
       // Nested entries start on the line of the dash.
-      this.text += ' '.repeat(Math.max(this.#step - 1, 1));
+      this.#write(' '.repeat(Math.max(this.#step - 1, 1)));
       this.#collection(value, indent + this.#step, depth + 1);
       return;
     }
@@ -105,34 +121,34 @@ class Writer {
 
   #scalar(value: Value, indent: number, column: number): void {
     if (typeof value === 'string') this.#string(value, indent, column, false);
-    else this.text += scalarText(value, this.#dialect);
+    else this.#write(scalarText(value, this.#dialect));
   }
 
   #string(value: string, indent: number, column: number, isKey: boolean): void {
     const layout = { indent: indent + this.#step, step: this.#step, column, width: isKey ? Infinity : this.#width };
     switch (scalarStyle(value, { quoted: needsQuotes(value, this.#dialect), isKey, dialect: this.#dialect })) {
       case 'plain':
-        this.text += writePlain(value, layout);
+        this.#write(writePlain(value, layout));
         break;
       case 'single':
-        this.text += writeSingleQuoted(value, layout);
+        this.#write(writeSingleQuoted(value, layout));
         break;
       case 'double':
-        this.text += writeDoubleQuoted(value, layout, this.#dialect);
+        this.#write(writeDoubleQuoted(value, layout, this.#dialect));
         break;
       case 'literal':
-        this.text += writeLiteral(value, layout);
+        this.#write(writeLiteral(value, layout));
     }
   }
 
   #line(indent: number): void {
     // A literal block that keeps its last line breaks has ended the line already.
-    this.text += this.text.endsWith('\n') ? ' '.repeat(indent) : `\n${' '.repeat(indent)}`;
+    if (this.#last !== '' || this.#lines === '') this.#lines += `${this.#last}\n`;
+    this.#last = ' '.repeat(indent);
   }
 
   #column(): number {
-    const line = this.text.slice(this.text.lastIndexOf('\n') + 1);
-    return runes(line).length;
+    return runeCount(this.#last);
   }
 }
 
