@@ -39,7 +39,6 @@ export interface Token {
 const keywords = new Set(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'template', 'with']);
 
 const asciiWord = /\w*/y;
-const spaces = /[ \t\r\n]+/y;
 const quoted = /"(?:[^"\\\n]|\\[^\n])*"/suy;
 const rawQuoted = /`[^`]*`/y;
 const charConstant = /'(?:[^'\\\n]|\\[^\n])*'/suy;
@@ -295,9 +294,9 @@ function typeOfWord(word: string): TokenType {
 const lastAscii = 0x7f;
 
 function passSpaces(text: string, start: number): number {
-  spaces.lastIndex = start;
-  spaces.test(text);
-  return Math.max(spaces.lastIndex, start);
+  let end = start;
+  while (isSpace(text[end])) end += 1;
+  return end;
 }
 
 function isSpace(char: string | undefined): boolean {

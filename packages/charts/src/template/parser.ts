@@ -178,6 +178,9 @@ const operandStarts = new Set<TokenType>([
 
 const notExecutable = new Set<Operand['type']>(['bool', 'dot', 'nil', 'number', 'string']);
 
+/** Most actions have no variables. */
+const none: readonly string[] = [];
+
 type Beginning = Omit<KnownAction, 'needs' | 'declares'>;
 
 /** A file that is being parsed, and what was found in it. */
@@ -311,9 +314,9 @@ class Parser {
     const end = KnownActions.endOf(text, start);
     const written = end < 0 ? undefined : text.slice(start, end);
     const known = written === undefined ? undefined : this.#file.known.get(written);
-    if (known?.needs.every((name) => this.#variables.includes(name))) {
+    if (known && (known.needs === none || known.needs.every((name) => this.#variables.includes(name)))) {
       this.#stream.skipAction(end);
-      for (const name of known.declares) this.#variables.push(name);
+      if (known.declares !== none) this.#variables.push(...known.declares);
       return this.#placed(known, start, visible);
     }
     this.#named.length = 0;
@@ -329,11 +332,12 @@ class Parser {
     if (word === 'else' && isBranchAfterElse(this.#stream.peek()))
       return { type: 'else', start, pos: this.#offset(this.#stream.peek()) };
     const beginning = this.#beginning(token, word);
-    const declares = this.#variables.slice(visible);
+    const declares = this.#variables.length > visible ? this.#variables.slice(visible) : none;
     // What is declared in parentheses may stand behind what needs it.
     const isPlain = declares.length === (beginning.pipe?.variables.length ?? 0) && !declares.includes('$');
     if (written !== undefined && isPlain && this.#stream.furthestPos === end) {
-      const needs = [...new Set(this.#named)].filter((name) => !declares.includes(name) && name !== '$');
+      const needs =
+        this.#named.length === 0 ? none : this.#named.filter((name) => !declares.includes(name) && name !== '$');
       this.#file.known.set(written, { ...beginning, needs, declares });
     }
     return this.#placed(beginning, start, visible);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { analyse, analyseUsual } from './write-scalar.ts';
 
 const text = fc
-  .string({ unit: fc.constantFrom(...'ab -:?#.,[]{}&*!|>\'"%@`~/\n'), minLength: 1, maxLength: 8 })
+  .string({ unit: fc.constantFrom(...Array.from('ab -:?#.,[]{}&*!|>\'"%@`~/\n')), minLength: 1, maxLength: 8 })
   .filter((each) => each !== '');
 
 describe('analyseUsual', () => {
