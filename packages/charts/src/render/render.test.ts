@@ -35,6 +35,26 @@ describe('renderChart', () => {
     expect(rendered.notes).toBe('Hello shop.');
   });
 
+  it('gives a subchart its values under a type of their own, and its parent the same ones as a plain map', async () => {
+    const types = 'types: {{ typeOf .Values }} {{ index .Values "sub" | typeOf }}';
+    const chart = await loadFiles(
+      files({
+        'Chart.yaml': web['Chart.yaml'],
+        'values.yaml': 'sub: {enabled: false}\n',
+        // The deeper a path, the earlier it is rendered.
+        'templates/a.yaml': `${types}\nenabled: {{ dig "enabled" true (index .Values "sub") }}\nset: {{ .Values.sub.set }}\n`,
+        'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+        'charts/sub/templates/b.yaml':
+          'types: {{ typeOf .Values }}{{ $_ := set .Values "set" "below" }}\nall: {{ toJson .Values | quote }}\nlen: {{ len .Values }}\n',
+      }),
+    );
+    const { manifests } = await renderChart(chart, { release: { name: 'shop' } });
+    expect(manifests.map(({ content }) => content.trim().split('\n'))).toEqual([
+      ['types: common.Values', String.raw`all: "{\"enabled\":false,\"global\":{},\"set\":\"below\"}"`, 'len: 3'],
+      ['types: common.Values map[string]interface {}', 'enabled: false', 'set: below'],
+    ]);
+  });
+
   it('puts the values it is given over the defaults, and a null removes one', async () => {
     const chart = await loadFiles(files(web));
     const rendered = await renderChart(chart, {

@@ -5,6 +5,7 @@ import type { FunctionEnvironment } from '../functions/environment.ts';
 import { helmFunctions } from '../functions/index.ts';
 import { keyStock, mentionsKeys } from '../functions/key-stock.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
+import { viewAs } from '../go/typed-view.ts';
 import { isMap, typed, type GoMap, type Value } from '../go/values.ts';
 import type { FunctionTable } from '../template/run.ts';
 import { TemplateSet } from '../template/template-set.ts';
@@ -99,9 +100,8 @@ function collect(
   const isRoot = node.parent === undefined;
   const parentValues = above.get('Values');
   const section = isMap(parentValues) ? parentValues.get(node.name) : undefined;
-  const values = isRoot
-    ? parentValues
-    : typed(isMap(section) ? section : new Map<string, Value>(), switches.valuesType);
+  // In the parent's values it stays a map as others are.
+  const values = isRoot ? parentValues : viewAs(isMap(section) ? section : new Map(), switches.valuesType);
   const scope: GoMap = typed(
     new Map<string, Value>([
       ['Chart', switches.chartIsMap ? chartMap(node, isRoot) : new ChartStruct(chartMap(node, isRoot))],
