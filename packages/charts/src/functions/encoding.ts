@@ -14,12 +14,17 @@ function hash(algorithm: string): TemplateFunction {
   return fn(['string'], (text) => createHash(algorithm).update(textToBytes(text)).digest('hex'));
 }
 
-/** Most charts hash a small map to notice its changes, and nothing else: that takes less time than Node takes to load its cryptography. */
-const shortText = 4096;
+/**
+ * Most charts hash a few maps to notice their changes, and nothing else: that takes less time than Node takes to load its cryptography. A
+ * process that hashes more than this gains by it.
+ */
+const fewBytes = 128 * 1024;
+let hashedBytes = 0;
 
 const sha256 = fn(['string'], (text) => {
   const bytes = textToBytes(text);
-  return bytes.length > shortText
+  if (hashedBytes <= fewBytes) hashedBytes += bytes.length;
+  return hashedBytes > fewBytes
     ? createHash('sha256').update(bytes).digest('hex')
     : Buffer.from(shortSha256(bytes)).toString('hex');
 });
