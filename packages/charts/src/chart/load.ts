@@ -131,7 +131,8 @@ export function withFirstDocuments(chart: Chart): Chart {
 export function readValuesText(text: string): GoMap {
   let values: GoMap = new Map();
   for (const document of text.split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
-    const read = document.trim() === '' ? null : readYaml(document);
+    // Helm's reader of documents ends every line, the last one too.
+    const read = document.trim() === '' ? null : readYaml(document.endsWith('\n') ? document : `${document}\n`);
     if (read === null) continue;
     if (!isMap(read)) throw new YamlError('cannot unmarshal yaml document: it is no mapping');
     values = mergeMaps(values, read);

@@ -48,8 +48,14 @@ class Converter {
     this.#nodes += 1;
     if (this.#nodes > this.#rules.mostNodes) throw new Error('yaml: document contains excessive aliasing');
     if (node === null || node === undefined) return null;
-    if (this.#yaml.isAlias(node)) return this.value(node.resolve(this.#document));
+    if (this.#yaml.isAlias(node)) {
+      const target = node.resolve(this.#document);
+      if (!target) throw new Error(`yaml: unknown anchor '${node.source}' referenced`);
+      return this.value(target);
+    }
     if (this.#yaml.isScalar(node)) {
+      const type = /^tag:yaml\.org,2002:(int|float|bool|null)$/.exec(node.tag ?? '')?.[1];
+      if (type) throw new Error(`yaml: cannot decode !!str \`${String(node.value)}\` as a !!${type}`);
       const text = typeof node.value === 'string' ? node.value : String(node.value ?? '');
       return node.type === 'PLAIN' && node.tag === undefined ? this.#rules.plain(text) : text;
     }

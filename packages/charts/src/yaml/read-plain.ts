@@ -332,11 +332,12 @@ class PlainReader {
       } else break;
       this.#end = end;
     }
-    // Without a line, or without an end of the last one, readers differ in what is left.
-    if (inner < 0 || (this.#end === text.length && blank === 0 && header !== '|-')) this.#unusual();
+    // Without a line, readers differ in what is left.
+    if (inner < 0) this.#unusual();
+    const isCut = this.#end === text.length && blank === 0;
     this.#nextLine();
     const content = lines.join(lineEnd);
-    if (header === '|-') return content;
+    if (header === '|-' || isCut) return content;
     return header === '|' ? `${content}\n` : this.#unusual();
   }
 }

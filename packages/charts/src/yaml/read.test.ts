@@ -9,6 +9,30 @@ function read(text: string): unknown {
 }
 
 describe('readYaml', () => {
+  it.each([
+    ['a block whose last line is cut off ends without a line break', 'a: |\n  x\n  y', { a: 'x\ny' }],
+    ['a whole one ends with it', 'a: |\n  x\n  y\n', { a: 'x\ny\n' }],
+    ['a folded one, too', 'b: >\n  x\n  y', { b: 'x y' }],
+    ['`<<` as a value is a text', 'a: <<\nb: [<<]', { a: '<<', b: ['<<'] }],
+    ['a text in quotes goes on in any column', 'a: "b\nc"\nd: 1', { a: 'b c', d: 1 }],
+    ['what begins further out than the first key is not looked at', '  a: b\n c: d', { a: 'b' }],
+    ['nor is what stands after a whole in brackets', '{a: 1} b', { a: 1 }],
+  ])('%s', (_sentence, text, expected) => {
+    expect(toPlain(readYaml(text))).toEqual(expected);
+  });
+
+  it.each([
+    ['a: *nope', "unknown anchor 'nope' referenced"],
+    ['a: [*b]', "unknown anchor 'b' referenced"],
+    ['a: !!int x', 'cannot decode !!str `x` as a !!int'],
+    ['a: !!binary "a b"', '!!binary value contains invalid base64 data'],
+    ['%YAML 1.2\n---\na: 1', 'found incompatible YAML document'],
+    ['a: \u0001', 'control characters are not allowed'],
+    ['a: 1\n- 2', 'line 2'],
+  ])('refuses %j as Helm does', (text, message) => {
+    expect(() => readYaml(text)).toThrow(message);
+  });
+
   it('reads YAML 1.1 as go-yaml v2 does', () => {
     expect(read('a: [yes, off, 010, 0x1F, 1_000, 1e3, ~, 12:30, 2020-01-01, "yes", 0o17]')).toEqual({
       a: [true, false, 8, 31, 1000, 1000, null, '12:30', '2020-01-01', 'yes', 15],

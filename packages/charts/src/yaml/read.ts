@@ -1,10 +1,12 @@
 import {
+  CHOMPING_MODE,
   constructFromEvents,
   defineMappingTag,
   defineScalarTag,
   defineSequenceTag,
   NOT_RESOLVED,
   parseEvents,
+  SCALAR_STYLE,
   Schema,
   YAMLException,
 } from 'js-yaml';
@@ -59,7 +61,7 @@ export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
   const plain = isHelms(options) ? readPlain(source, helmRules) : undefined;
   if (plain !== undefined) return plain;
   try {
-    return (construct(source, options)[0] ?? null) as Value;
+    return plainItem(construct(source, options, true)[0] ?? null);
   } catch (error) {
     // Only what has a place in the text is a matter of syntax; limits are limits to both readers.
     const isSyntax = error instanceof YamlError && error.line !== undefined;
@@ -96,10 +98,14 @@ function firstDocument(text: string): string {
   return text;
 }
 
-function construct(text: string, options: ReadYamlOptions): unknown[] {
+/** With `firstOnly`, what stands after the first document is no matter. */
+function construct(text: string, options: ReadYamlOptions, firstOnly = false): unknown[] {
   try {
-    const source = text.startsWith('\ufeff') ? text.slice(1) : text;
-    const events = parseEvents(source, { maxDepth });
+    const { source, events } = parse(
+      text.startsWith('\ufeff') ? text.slice(1) : text,
+      options.dialect ?? 'v2',
+      firstOnly,
+    );
     const documents = constructFromEvents(events, {
       source,
       schema: schemaFor(options),
@@ -111,6 +117,76 @@ function construct(text: string, options: ReadYamlOptions): unknown[] {
     if (error instanceof YAMLException) throw yamlError(error);
     throw error;
   }
+}
+
+type Events = ReturnType<typeof parseEvents>;
+
+/** How often a text is mended before it is somebody else's. */
+const mostRepairs = 20;
+
+/**
+ * The parser's events, with what go-yaml's scanner does otherwise: a text in quotes may go on in any column, what stands after the first
+ * thing of a document is not looked at, and a block whose last line is cut off ends without a line break.
+ */
+function parse(text: string, dialect: YamlDialect, firstOnly: boolean): { source: string; events: Events } {
+  checkCharacters(text);
+  let source = text;
+  for (let repairs = 0; ; repairs += 1) {
+    try {
+      const events = parseEvents(source, { maxDepth });
+      if (dialect === 'v2') checkDirectives(events);
+      cutLastBlock(source, events);
+      return { source, events };
+    } catch (error) {
+      const mended =
+        error instanceof YAMLException && repairs < mostRepairs ? mend(source, error, firstOnly) : undefined;
+      if (mended === undefined) throw error;
+      source = mended;
+    }
+  }
+}
+
+function mend(source: string, { reason, mark }: YAMLException, firstOnly: boolean): string | undefined {
+  if (!mark) return undefined;
+  const start = source.lastIndexOf('\n', mark.position - 1) + 1;
+  if (reason === 'deficient indentation') {
+    const isMarker = /^(?:---|\.\.\.)(?:\s|$)/.test(source.slice(start, start + 4));
+    return isMarker ? undefined : `${source.slice(0, start)}${' '.repeat(deepestQuote)}${source.slice(start)}`;
+  }
+  if (!firstOnly || reason !== 'end of the stream or a document separator is expected') return undefined;
+  const content = /^(?:---[ \t]*\n|[ \t]*(?:#.*)?\r?\n)*( *)(.)/.exec(source);
+  if (!content) return undefined;
+  // What is in brackets is a whole; a mapping or list ends where a line begins further out.
+  if (content[2] === '{' || content[2] === '[') return source.slice(0, mark.position);
+  const isOutside = source.slice(start, mark.position).trim() === '' && mark.position - start < content[1]!.length;
+  return isOutside ? source.slice(0, start) : undefined;
+}
+
+/** Columns that are enough for a text in quotes to go on, however deep it began. */
+const deepestQuote = 200;
+
+/** go-yaml's reader lets pass what YAML calls printable, and tabs. */
+function checkCharacters(text: string): void {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/.test(text))
+    throw new YamlError('yaml: control characters are not allowed');
+  if (!text.isWellFormed()) throw new YamlError('yaml: invalid leading UTF-8 octet');
+}
+
+function checkDirectives(events: Events): void {
+  for (const event of events) {
+    if (!('directives' in event)) continue;
+    const isForeign = event.directives.some((directive) => directive.kind === 'yaml' && directive.version !== '1.1');
+    if (isForeign) throw new YamlError('yaml: found incompatible YAML document');
+  }
+}
+
+function cutLastBlock(source: string, events: Events): void {
+  if (source.endsWith('\n')) return;
+  const last = events.findLast((event) => 'chomping' in event);
+  const isBlock = last?.style === SCALAR_STYLE.LITERAL_BLOCK || last?.style === SCALAR_STYLE.FOLDED_BLOCK;
+  const line = source.slice(source.lastIndexOf('\n') + 1);
+  if (last && isBlock && last.valueEnd >= source.length && line.trim() !== '') last.chomping = CHOMPING_MODE.STRIP;
 }
 
 function yamlError(error: YAMLException): YamlError {
@@ -201,7 +277,12 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): S
   });
   const binary = defineScalarTag<unknown>('tag:yaml.org,2002:binary', {
     identify: never,
-    resolve: (source) => bytesToText(Buffer.from(source.replace(/\s/g, ''), 'base64')),
+    resolve: (source) => {
+      const encoded = source.replace(/[\r\n]/g, '');
+      if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded))
+        throw new YamlError('yaml: !!binary value contains invalid base64 data');
+      return bytesToText(Buffer.from(encoded, 'base64'));
+    },
   });
   const merge = defineScalarTag<unknown>('tag:slipway.dev,2026:merge', {
     implicit: true,
@@ -215,7 +296,7 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): S
       identify: never,
       create: () => [],
       addItem: (items, item) => {
-        items.push(item as Value);
+        items.push(plainItem(item));
       },
     });
   const mapping = (name: string, matchByTagPrefix = false) =>
@@ -230,7 +311,7 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): S
         // Thrown, not answered: it is no matter of syntax, so the lenient reader must not try again.
         if (dialect === 'v3' && isRepeated(map, name))
           throw new YamlError(`yaml: mapping key "${name}" already defined`);
-        map.set(name, value as Value);
+        map.set(name, plainItem(value));
         return '';
       },
       has: (map, key) => map.has(keyText(key) ?? ''),
@@ -269,6 +350,11 @@ function isRepeated(map: GoMap, key: string): boolean {
 
 /** What `<<` is read as. */
 const mergeKey = Symbol('<<');
+
+/** It means something as a key only. */
+function plainItem(value: unknown): Value {
+  return value === mergeKey ? '<<' : (value as Value);
+}
 
 /** go-yaml v2 merges where the key stands, so that it may cover what was written before; v3 never covers anything. */
 function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
