@@ -296,7 +296,7 @@ a {{/* comment */}} b
 {{ split "," "a,b,c" }} {{ (split "," "a,b")._1 }} {{ (split "," "a,b")._9 }} {{ splitn "," 2 "a,b,c" }} {{ splitList "" "abc" }} {{ splitList "," "" }}
 {{ merge (split "," "a") (dict) }}
 {{ upper "straße é" }} {{ lower "ÀÉ" }} {{ title "éa ßb" }}
-{{ regexMatch "^h.*d$" "hello world" }} {{ regexMatch "(" "x" }} {{ regexFind "[a-z]+" "123abc456" }} {{ regexFindAll "[2468]" "1234567" -1 }} {{ regexFindAll "a" "aaa" 2 }} {{ regexReplaceAll "a(x*)b" "-ab-axxb-" "\${1}W" }} {{ regexReplaceAll "a(x*)b" "-ab-axxb-" "$1W" }} {{ regexReplaceAllLiteral "a(x*)b" "-ab-axxb-" "\${1}" }} {{ regexSplit "z+" "pizza" -1 }} {{ regexSplit "" "abc" -1 }} {{ regexQuoteMeta "1.2*3" }} {{ regexReplaceAll "(?P<first>\\w+) (?P<second>\\w+)" "hello world" "\${second} \${first}" }}
+{{ regexMatch "^h.*d$" "hello world" }} {{ regexMatch "(" "x" }} {{ regexFind "[a-z]+" "123abc456" }} {{ regexFindAll "[2468]" "1234567" -1 }} {{ regexFindAll "a" "aaa" 2 }} {{ regexReplaceAll "a(x*)b" "-ab-axxb-" "$${'{'}1}W" }} {{ regexReplaceAll "a(x*)b" "-ab-axxb-" "$1W" }} {{ regexReplaceAllLiteral "a(x*)b" "-ab-axxb-" "$${'{'}1}" }} {{ regexSplit "z+" "pizza" -1 }} {{ regexSplit "" "abc" -1 }} {{ regexQuoteMeta "1.2*3" }} {{ regexReplaceAll "(?P<first>\\w+) (?P<second>\\w+)" "hello world" "$${'{'}second} $${'{'}first}" }}
 {{ regexFind "(?=x)" "x" }}
 {{ regexReplaceAll "(?i)HELLO" "Hello hello" "x" }} {{ regexMatch "\\d{3}" "abc123" }} {{ regexReplaceAll "[^a-z]" "a1b2" "" }} {{ regexReplaceAll "" "abc" "-" }} {{ regexReplaceAll "b*" "abc" "-" }} {{ regexFindAll "" "ab" -1 }}
 {{ mustRegexMatch "(" "x" }}
@@ -449,4 +449,53 @@ const found: readonly Snippet[] = [
   '{{ .Chart.Annotations }}{{ .Chart.Annotations.nope }}{{ toJson .Chart.Annotations }}',
 ].map((template) => ({ template }));
 
-export const snippets: readonly Snippet[] = [...languageSnippets, ...found, ...placed, ...functionSnippets()];
+/** What a reader of Helm's sources asked, rule by rule, and we had wrong. */
+const audited: readonly Snippet[] = String.raw`
+{{ toJson (regexFindAll "x" "y" -1) }} {{ toYaml (rest (list)) }} {{ toJson (initial (list)) }} {{ toJson (concat) }} {{ toJson (concat (list) (list)) }} {{ toYaml (dict "l" (rest (list))) }}
+{{ toYamlPretty (dict "l" (rest (list)) "a" .Chart.Annotations "b" (.Files.GetBytes "conf/b.json")) }} {{ toToml (dict "l" (rest (list)) "k" 1) }}
+{{ eq (rest (list)) nil }} {{ ne nil (concat) }} {{ eq (rest (list)) (initial (list)) }} {{ deepEqual (rest (list)) (list) }} {{ deepEqual (deepCopy (rest (list))) (rest (list)) }}
+{{ toJson (fromJson "null") }} {{ get (fromJson "null") "a" }} {{ merge (fromJson "null") (dict "a" 1) }} {{ toJson (fromJsonArray "null") }} {{ toJson (fromYamlArray "null") }}
+{{ set (fromJson "null") "a" 1 }}
+{{ unset nil "a" }} {{ .Files.nope }} {{ index .Files "nope" }} {{ sortAlpha .Capabilities.APIVersions | first }}
+{{ chunk -2 (list 1 2 3) }} {{ chunk -2 (list 1) }} {{ chunk -1 (list 1 2) }}
+{{ chunk 0 (list 1) }}
+{{ chunk -1 (list 1) }}
+{{ semver "01.02.3" }} {{ semverCompare ">=1.02" "01.08.3" }} {{ (semver "v1.2.3-a+b").SetPrerelease "x" }} {{ (semver "1.2.3").SetMetadata "y" }}
+{{ semver "1.2.3-01" }}
+{{ (semver "1.2.3").IncPatch.Original }}
+{{ semverCompare "1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1||1" "1" }}
+{{ initials "élan über First" }} {{ title "ǆ a" }} {{ untitle "İstanbul Á" }} {{ snakecase "ΑΣΣ Σ" }} {{ swapcase "1a Bc ǆ" }} {{ upper (b64dec "Yf9i") }} {{ js (b64dec "/w==") }} {{ toJson (b64dec "Yf9i") }}
+{{ int "1." }} {{ int "1.0" }} {{ float64 "1_000" }} {{ float64 "1__0" }} {{ float64 "+nan" }} {{ 1_0.5 }} {{ 1e1_0 }} {{ toDecimal "7777777777777777777777777" }}
+{{ subf 7 0.7968354228869245 3 }} {{ mulf 1e300 1e20 1e-300 }} {{ subf 1e20 0.1 99999999999999999999.0 }} {{ divf 1e20 7 1e-20 }} {{ round 123456.789 300 }} {{ round 0.1 23 }} {{ minf "-Inf" "nan" }}
+{{ addf "inf" 1 }}
+{{ regexReplaceAll "(a)" "ab" "$é<$1>$${'{'}1}" }} {{ regexReplaceAll "(a)" "ab" "$1é|$${'{'}é}|$${'{'}" }}
+{{ regexFind "(" "a" }}
+{{ mustRegexFind "\\" "a" }}
+{{ printf "%05d|%8.2f|%-6t|" 8.5 "x" 1 }} {{ printf "%#.2v" "abc" }} {{ printf "%#q" (b64dec "/w==") }} {{ printf "%d" (.Files.Glob "*.json") }} {{ printf "%v" .Capabilities.KubeVersion }} {{ .Capabilities.KubeVersion }} {{ .Capabilities.KubeVersion | quote }}
+{{ dateInZone "Month Mon Janet Jan Mond" 0 "UTC" }} {{ dateInZone "15:04 MST" 1720000000 "Asia/Tokyo" }} {{ dateInZone "15:04 MST" 1720000000 "Europe/Moscow" }} {{ dateInZone "15:04 MST" 1720000000 "Africa/Nairobi" }} {{ dateInZone "15 MST" 0 "GMT" }} {{ dateInZone "15 MST" 0 "europe/berlin" }} {{ dateInZone "15 MST" 0 "+05:30" }} {{ dateInZone "15 MST" 0 "IST" }}
+{{ toDate "2006 Jan  2" "2024 feb 9" }} {{ toDate "15:04" "9:30" }} {{ toDate "2006-002" "2024-060" }} {{ toDate "2006 __2" "2024  60" }} {{ toDate "3:04PM" "9:30pm" }} {{ toDate "3:04 PM" "13:30 PM" }} {{ toDate "-0700" "+2500" }}
+{{ toDate "2006-01-02T15:04:05Z07:00" "2024-02-29T10:11:12+02:00" }} {{ toDate "2006-01-02 MST" "2024-02-29 CET" }} {{ toDate "2006-01-02 MST" "2024-02-29 GMT+3" }} {{ toDate "2006-01-02 -0700 MST" "2024-02-29 -0500 EST" }} {{ toToml (dict "a" (toDate "2006" "2024")) }}
+{{ mustToDate "2006-002" "2023-366" }}
+{{ mustToDate "2006 002 01 02" "2024 060 02 28" }}
+{{ $d := toDate "2006" "2024" }}{{ $d.Add (mustToDuration "1h") }} {{ $d.Compare $d }} {{ $d.UnixMicro }} {{ $d.Month.String }} {{ eq $d $d }} {{ ($d.Sub $d).Hours }} {{ (mustToDuration "-1h31m1.5s").Minutes }} {{ (mustToDuration "-90s").Abs }} {{ (mustToDuration "90s").Round (mustToDuration "1m") }}
+{{ durationSeconds "9223372036854775808ns" }} {{ durationSeconds "1.99999999999999999999999s" }} {{ duration "99999999999999999999" }}
+{{ mustToDuration 1e10 }}
+{{ toYaml (list 1e19 1e20 -1e19) }} {{ toYaml (dict "a\nb" (list 1) "\r" (dict "c" 1) (repeat 130 "k") (list (list 1))) }} {{ toYaml (list "\ufeffx" "a\u0085b" "a \u0085\u0085 b") }}
+{{ toYaml "a\u007f" }}|{{ toYamlPretty (list "😀" "a\tb\nc" (b64dec "/w==")) }}
+{{ toToml (dict "l" (list (dict "t" (dict "x" 1) "v" 1 "n" nil) 2)) }}
+{{ fromYaml "a: |\n  x" | toJson }} {{ fromYaml "a: >\n  x\n  y" | toJson }} {{ fromYaml "a: |+\n  x" | toJson }} {{ fromYaml "a: |\n  x\n  " | toJson }}
+{{ fromYaml "a: <<\nb: [<<]" | toJson }} {{ fromYaml "a: \"b\nc\"" | toJson }} {{ fromYaml "  a: b\n c: d" | toJson }} {{ fromYaml "{a: 1} b" | toJson }}
+{{ fromYaml "a: *nope" | hasKey "Error" }}
+{{ hasKey (fromYaml "a: *nope") "Error" }} {{ hasKey (fromYaml "a: !!int x") "Error" }} {{ hasKey (fromYaml "a: !!binary \"a b\"") "Error" }} {{ hasKey (fromYaml "%YAML 1.2\n---\na: 1") "Error" }} {{ hasKey (fromYaml "a: \u0001") "Error" }} {{ hasKey (fromYaml "a: 1\n- 2") "Error" }}
+`
+  .trim()
+  .split('\n')
+  .map((template) => ({ template }));
+
+export const snippets: readonly Snippet[] = [
+  ...languageSnippets,
+  ...found,
+  ...audited,
+  ...placed,
+  ...functionSnippets(),
+];

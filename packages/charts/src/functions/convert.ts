@@ -37,7 +37,7 @@ export function toInteger(value: Value): bigint {
     case 'boolean':
       return value ? 1n : 0n;
     case 'string': {
-      const integer = parseInteger(value.replace(/^([^.]+)\.0*$/, '$1'));
+      const integer = parseInteger(value.replace(/^([^.]+)\.0+$/, '$1'));
       return integer === undefined || integer < minInt64 || integer > maxInt64 ? 0n : integer;
     }
   }
@@ -72,7 +72,8 @@ export function toFloat(value: Value): number {
 
 /** `strconv.ParseFloat`, which also knows infinity. */
 export function parseGoFloat(text: string): number | undefined {
-  const word = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
-  if (word) return /nan/i.test(word[2]!) ? Number.NaN : word[1] === '-' ? -Infinity : Infinity;
+  if (/^nan$/i.test(text)) return Number.NaN;
+  const word = /^([+-]?)inf(?:inity)?$/i.exec(text);
+  if (word) return word[1] === '-' ? -Infinity : Infinity;
   return parseFloatLiteral(text);
 }

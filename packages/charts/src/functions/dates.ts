@@ -1,8 +1,19 @@
+import { show } from '../go/format.ts';
 import { SizedInt, typeOf, type Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
 import { fn, inRun } from '../template/signature.ts';
 import { parseGoFloat } from './convert.ts';
-import { duration, durationText, parseDuration, roundDuration, second } from './duration.ts';
+import {
+  duration,
+  durationText,
+  hour,
+  inUnits,
+  minute,
+  parseDuration,
+  roundDuration,
+  second,
+  truncateDuration,
+} from './duration.ts';
 import { environmentOf } from './environment.ts';
 import { GoTime, isTimeZone, timeAt } from './go-time.ts';
 import { parseLayout } from './time-layout.ts';
@@ -30,10 +41,19 @@ function formatIn(run: Run, layout: string, value: Value, zone: string): string 
 }
 
 function toDate(run: Run, layout: string, text: string): GoTime {
-  const { offset, ...wall } = parseLayout(layout, text);
-  if (offset === undefined) return timeAt(wall, environmentOf(run).timeZone);
+  const { offset, zone, ...wall } = parseLayout(layout, text);
+  const { timeZone } = environmentOf(run);
+  if (offset === undefined && zone === '') return timeAt(wall, timeZone);
   const utc = timeAt(wall, 'UTC');
-  return new GoTime(utc.epochMs - offset * 1000, 'UTC', utc.nanoseconds);
+  if (offset === 0 && zone === 'UTC') return utc;
+  const local = timeAt(wall, timeZone);
+  const isLocal =
+    (offset === undefined || local.wall().offset === offset) && (zone === '' || local.wall().zone === zone);
+  if (isLocal) return local;
+  if (offset !== undefined) return new GoTime(utc.epochMs - offset * 1000, { name: zone, offset }, utc.nanoseconds);
+  // A name alone says nothing about the offset, unless it is one.
+  const hours = /^GMT([+-]\d+)$/.exec(zone)?.[1];
+  return utc.in({ name: zone, offset: Number(hours ?? 0) * 3600 });
 }
 
 function since(run: Run, time: GoTime): bigint {
@@ -70,9 +90,17 @@ function attempt<T>(run: () => T, otherwise: T): T {
   }
 }
 
+function nearestInt64(value: bigint): bigint {
+  const nearest = BigInt.asIntN(64, value);
+  if (nearest === value) return value;
+  return value > 0n ? (1n << 63n) - 1n : -(1n << 63n);
+}
+
 function secondsText(value: Value): string {
-  if (typeof value === 'string') return durationText(/^[+-]?\d+$/.test(value) ? BigInt(value) * second : 0n);
-  return durationText(value instanceof SizedInt && value.type === 'int64' ? value.value * second : 0n);
+  const seconds = value instanceof SizedInt && value.type === 'int64' ? value.value : 0n;
+  const wanted =
+    typeof value === 'string' && /^[+-]?\d+$/.test(value) ? nearestInt64(BigInt(value.replace(/^\+/, ''))) : seconds;
+  return durationText(BigInt.asIntN(64, wanted * second));
 }
 
 /** Helm's durations: text, or a number of seconds. */
@@ -98,22 +126,14 @@ function wholeSeconds(seconds: bigint): bigint {
 }
 
 function fractionalSeconds(seconds: number): bigint {
-  if (!Number.isFinite(seconds)) throw new Error(`invalid duration seconds: ${seconds}`);
-  if (Math.abs(seconds) > 9_223_372_036) throw new Error(`duration seconds overflow: ${seconds}`);
+  if (!Number.isFinite(seconds)) throw new Error(`invalid duration seconds: ${show(seconds)}`);
+  if (Math.abs(seconds) > 2 ** 63 / 1e9) throw new Error(`duration seconds overflow: ${show(seconds)}`);
   return BigInt(Math.trunc(seconds * 1e9));
 }
 
 function measured(unit: (nanoseconds: bigint) => Value): TemplateFunction {
   return fn(['any'], (value) => unit(attempt(() => asDuration(value), 0n)));
 }
-
-/** Go divides whole units and the rest apart, which rounds differently from one division. */
-function inUnits(unit: bigint): (nanoseconds: bigint) => number {
-  return (nanoseconds) => Number(nanoseconds / unit) + Number(nanoseconds % unit) / Number(unit);
-}
-
-const minute = 60n * second;
-const hour = 60n * minute;
 
 const dateInZone = inRun(['string', 'any', 'string'], formatIn);
 const dateModify = fn(['string', 'struct time.Time'], (text, time) =>
@@ -142,16 +162,16 @@ export const dateFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ['duration', fn(['any'], secondsText)],
   ['durationRound', inRun(['any'], coarseDuration)],
   ['mustToDuration', fn(['any'], (value) => duration(asDuration(value)))],
-  ['durationSeconds', measured(inUnits(second))],
-  ['durationMinutes', measured(inUnits(minute))],
-  ['durationHours', measured(inUnits(hour))],
-  ['durationDays', measured((nanoseconds) => inUnits(hour)(nanoseconds) / 24)],
-  ['durationWeeks', measured((nanoseconds) => inUnits(hour)(nanoseconds) / 24 / 7)],
+  ['durationSeconds', measured((nanoseconds) => inUnits(nanoseconds, second))],
+  ['durationMinutes', measured((nanoseconds) => inUnits(nanoseconds, minute))],
+  ['durationHours', measured((nanoseconds) => inUnits(nanoseconds, hour))],
+  ['durationDays', measured((nanoseconds) => inUnits(nanoseconds, hour) / 24)],
+  ['durationWeeks', measured((nanoseconds) => inUnits(nanoseconds, hour) / 24 / 7)],
   ['durationMilliseconds', measured((nanoseconds) => new SizedInt('int64', nanoseconds / 1_000_000n))],
   ['durationMicroseconds', measured((nanoseconds) => new SizedInt('int64', nanoseconds / 1000n))],
   ['durationNanoseconds', measured((nanoseconds) => new SizedInt('int64', nanoseconds))],
   ['durationRoundTo', multipleOf(roundDuration)],
-  ['durationTruncateTo', multipleOf((value, multiple) => (multiple <= 0n ? value : value - (value % multiple)))],
+  ['durationTruncateTo', multipleOf(truncateDuration)],
 ]);
 
 function multipleOf(change: (value: bigint, multiple: bigint) => bigint): TemplateFunction {

@@ -2,7 +2,9 @@ import {
   deepCopy,
   GoObject,
   isMap,
+  isNilContainer,
   isTrue,
+  nilMap,
   sortedKeys,
   strings,
   typeOf,
@@ -13,7 +15,7 @@ import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn, variadic } from '../template/signature.ts';
 import { toText } from './convert.ts';
 
-const nilMap = 'assignment to entry in nil map';
+const noMap = 'assignment to entry in nil map';
 
 function dict(values: readonly Value[]): GoMap {
   const map: GoMap = new Map();
@@ -89,7 +91,7 @@ export const dictFunctions: FunctionTable = new Map<string, TemplateFunction>([
   [
     'set',
     fn([map, 'string', 'any'], (dictionary, key, value) => {
-      if (!dictionary) throw new Error(nilMap);
+      if (!dictionary || isNilContainer(dictionary)) throw new Error(noMap);
       return dictionary.set(key, value);
     }),
   ],
@@ -97,7 +99,7 @@ export const dictFunctions: FunctionTable = new Map<string, TemplateFunction>([
     'unset',
     fn([map, 'string'], (dictionary, key) => {
       dictionary?.delete(key);
-      return dictionary;
+      return dictionary ?? nilMap();
     }),
   ],
   ['hasKey', fn([map, 'string'], (dictionary, key) => dictionary?.has(key) ?? false)],

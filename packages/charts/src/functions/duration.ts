@@ -1,5 +1,6 @@
 import { quote } from '../go/quote.ts';
-import { SizedInt } from '../go/values.ts';
+import { SizedInt, type GoFunction, type Value } from '../go/values.ts';
+import { fn } from '../template/signature.ts';
 
 /** Go's `time.Duration`: nanoseconds in an int64. */
 
@@ -17,7 +18,8 @@ const units: Readonly<Record<string, bigint>> = {
 export const second = 1_000_000_000n;
 
 export function duration(nanoseconds: bigint): SizedInt {
-  return new SizedInt('int64', nanoseconds, 'time.Duration', durationText(BigInt.asIntN(64, nanoseconds)));
+  const size = BigInt.asIntN(64, nanoseconds);
+  return new SizedInt('int64', size, 'time.Duration', durationText(size), (name) => durationMethod(size, name));
 }
 
 /** `time.ParseDuration`; throws what Go would say. */
@@ -36,10 +38,63 @@ export function parseDuration(text: string): bigint {
     const size = units[unit];
     if (size === undefined) throw new Error(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
     total += BigInt(whole || '0') * size;
-    if (fraction !== '') total += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
+    if (fraction !== '') total += fractionOf(fraction, size);
   }
-  if (total > 1n << 63n) throw invalid();
+  if (total > 1n << 63n || (total === 1n << 63n && sign !== '-')) throw invalid();
   return sign === '-' ? -total : total;
+}
+
+/** Go takes as many digits as an integer holds, and rounds what comes of them as floats do. */
+function fractionOf(digits: string, unit: bigint): bigint {
+  let value = 0n;
+  let scale = 1;
+  for (const digit of digits) {
+    const next = value * 10n + BigInt(digit);
+    if (next > 1n << 63n) break;
+    value = next;
+    scale *= 10;
+  }
+  return BigInt(Math.trunc(Number(value) * (Number(unit) / scale)));
+}
+
+/** Go divides whole units and the rest apart, which rounds differently from one division. */
+export function inUnits(nanoseconds: bigint, unit: bigint): number {
+  return Number(nanoseconds / unit) + Number(nanoseconds % unit) / Number(unit);
+}
+
+export const minute = 60n * second;
+export const hour = 60n * minute;
+
+function durationMethod(nanoseconds: bigint, name: string): GoFunction<unknown> | undefined {
+  const answer = (value: Value) => fn([], () => value);
+  const multiple = (change: (size: bigint) => bigint) =>
+    fn(['struct time.Duration'], (other) => duration(change((other as unknown as SizedInt).value)));
+  switch (name) {
+    case 'Hours':
+      return answer(inUnits(nanoseconds, hour));
+    case 'Minutes':
+      return answer(inUnits(nanoseconds, minute));
+    case 'Seconds':
+      return answer(inUnits(nanoseconds, second));
+    case 'Milliseconds':
+      return answer(new SizedInt('int64', nanoseconds / 1_000_000n));
+    case 'Microseconds':
+      return answer(new SizedInt('int64', nanoseconds / 1000n));
+    case 'Nanoseconds':
+      return answer(new SizedInt('int64', nanoseconds));
+    case 'Abs':
+      return answer(duration(nanoseconds < 0n ? -nanoseconds : nanoseconds));
+    case 'Round':
+      return multiple((size) => roundDuration(nanoseconds, size));
+    case 'Truncate':
+      return multiple((size) => truncateDuration(nanoseconds, size));
+    default:
+      return undefined;
+  }
+}
+
+export function truncateDuration(nanoseconds: bigint, multiple: bigint): bigint {
+  return multiple <= 0n ? nanoseconds : nanoseconds - (nanoseconds % multiple);
 }
 
 /** `1h15m30.918s` */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 as shortSha256 } from '@noble/hashes/sha2.js';
 import { bytesToText, textToBytes } from '../go/bytes.ts';
-import { isMap, typeOf, type Value } from '../go/values.ts';
+import { isMap, nilMap, nilSlice, typeOf, type Value } from '../go/values.ts';
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn } from '../template/signature.ts';
 import { readJson, writeJson } from '../yaml/json.ts';
@@ -40,7 +40,7 @@ function adler32(text: string): string {
 }
 
 function toYaml(value: Value): string {
-  return writeYaml(value).replace(/\n$/, '');
+  return writeYaml(value, { throughJson: true }).replace(/\n$/, '');
 }
 
 /** The functions without `must` swallow what goes wrong. */
@@ -173,13 +173,13 @@ export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction
   ['mustToPrettyJson', fn(['any'], (value) => writeJson(value, { indent: '  ' }))],
   ['toRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
   ['mustToRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
-  ['fromJson', fn(['string'], (text) => orElse(() => asMap(readJson(text), 'json'), failure))],
+  ['fromJson', fn(['string'], (text) => orElse(() => asMap(readJson(text) ?? nilMap(), 'json'), failure))],
   ['mustFromJson', fn(['string'], readJson)],
   [
     'fromJsonArray',
     fn(['string'], (text) =>
       orElse(
-        () => asList(readJson(text), 'json'),
+        () => asList(readJson(text) ?? nilSlice(), 'json'),
         (error) => [error.message],
       ),
     ),

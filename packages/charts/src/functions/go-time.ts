@@ -2,20 +2,27 @@ import { GoObject, int64, SizedInt, type GoFunction, type Value } from '../go/va
 import { fn } from '../template/signature.ts';
 import { duration } from './duration.ts';
 import { formatLayout } from './time-layout.ts';
+import { isWrittenAsFile, shortZoneName } from './zone-names.ts';
 import { months, weekdays, type WallClock } from './wall-clock.ts';
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** A zone that is only an offset, as a text with one gives a time. */
+export interface FixedZone {
+  readonly name: string;
+  readonly offset: number;
+}
 
 /** Go's `time.Time`. */
 export class GoTime extends GoObject {
   override readonly goType = 'time.Time';
   override readonly isYamlScalar = true;
   readonly epochMs: number;
-  readonly timeZone: string;
+  readonly timeZone: string | FixedZone;
   /** What is beyond milliseconds. */
   readonly nanoseconds: number;
 
-  constructor(epochMs: number, timeZone: string, nanoseconds = 0) {
+  constructor(epochMs: number, timeZone: string | FixedZone, nanoseconds = 0) {
     super();
     this.epochMs = epochMs;
     this.timeZone = timeZone;
@@ -27,7 +34,7 @@ export class GoTime extends GoObject {
     return new GoTime(Date.UTC(2000, 0, 1) - 63_082_281_600_000, 'UTC');
   }
 
-  in(timeZone: string): GoTime {
+  in(timeZone: string | FixedZone): GoTime {
     return new GoTime(this.epochMs, timeZone, this.nanoseconds);
   }
 
@@ -83,6 +90,10 @@ export class GoTime extends GoObject {
         return answer(() => int64(this.unix()));
       case 'UnixMilli':
         return answer(() => int64(Math.floor(this.epochMs)));
+      case 'UnixMicro':
+        return answer(() =>
+          int64(BigInt(Math.floor(this.epochMs)) * 1000n + BigInt(Math.trunc(this.nanoseconds / 1000))),
+        );
       case 'UnixNano':
         return answer(() => int64(BigInt(Math.floor(this.epochMs)) * 1_000_000n + BigInt(this.nanoseconds)));
       case 'Year':
@@ -116,6 +127,10 @@ export class GoTime extends GoObject {
         return answer(() => this.in('UTC'));
       case 'IsZero':
         return answer(() => this.epochMs === GoTime.zero().epochMs && this.nanoseconds === 0);
+      case 'Add':
+        return fn(['struct time.Duration'], (size) => this.add((size as unknown as SizedInt).value));
+      case 'Compare':
+        return other((difference) => BigInt(Math.sign(difference)));
       case 'AddDate':
         return fn(['int', 'int', 'int'], (years, monthsMore, days) => this.#addDate(years, monthsMore, days));
       case 'Sub':
@@ -149,7 +164,7 @@ export class GoTime extends GoObject {
 }
 
 /** The moment a wall clock of a zone shows; months and days may overflow. */
-export function timeAt(wall: Omit<WallClock, 'weekday' | 'offset' | 'zone'>, timeZone: string): GoTime {
+export function timeAt(wall: Omit<WallClock, 'weekday' | 'offset' | 'zone'>, timeZone: string | FixedZone): GoTime {
   const date = new Date(0);
   date.setUTCFullYear(wall.year, wall.month - 1, wall.day);
   date.setUTCHours(wall.hour, wall.minute, wall.second, Math.floor(wall.nanosecond / 1_000_000));
@@ -160,6 +175,7 @@ export function timeAt(wall: Omit<WallClock, 'weekday' | 'offset' | 'zone'>, tim
 
 /** Whether there is such a zone. */
 export function isTimeZone(name: string): boolean {
+  if (!isWrittenAsFile(name)) return false;
   try {
     formatterOf(name);
     return true;
@@ -177,7 +193,8 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-function offsetOf(timeZone: string, epochMs: number): number {
+function offsetOf(timeZone: string | FixedZone, epochMs: number): number {
+  if (typeof timeZone !== 'string') return timeZone.offset;
   if (timeZone === 'UTC') return 0;
   const shown = formatterOf(timeZone)
     .formatToParts(epochMs)
@@ -188,8 +205,11 @@ function offsetOf(timeZone: string, epochMs: number): number {
   return match[1] === '-' ? -seconds : seconds;
 }
 
-function zoneName(timeZone: string, epochMs: number, offset: number): string {
+function zoneName(timeZone: string | FixedZone, epochMs: number, offset: number): string {
   if (timeZone === 'UTC') return 'UTC';
+  if (typeof timeZone !== 'string') return timeZone.name === '' ? offsetText(offset, true) : timeZone.name;
+  const known = shortZoneName(timeZone, offset);
+  if (known !== undefined) return known === '' ? offsetText(offset, false) : known;
   // Each English knows the names of its own part of the world.
   for (const locale of ['en-US', 'en-GB', 'en-AU', 'en-IN']) {
     const short = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })
@@ -197,8 +217,12 @@ function zoneName(timeZone: string, epochMs: number, offset: number): string {
       .find(({ type }) => type === 'timeZoneName')!.value;
     if (/^[A-Z]{2,5}$/.test(short)) return short;
   }
+  return offsetText(offset, false);
+}
+
+function offsetText(offset: number, hasMinutes: boolean): string {
   const hours = Math.trunc(Math.abs(offset) / 3600);
   const minutes = Math.trunc((Math.abs(offset) % 3600) / 60);
   const two = (number: number) => String(number).padStart(2, '0');
-  return `${offset < 0 ? '-' : '+'}${two(hours)}${minutes > 0 ? two(minutes) : ''}`;
+  return `${offset < 0 ? '-' : '+'}${two(hours)}${hasMinutes || minutes > 0 ? two(minutes) : ''}`;
 }

@@ -1,4 +1,4 @@
-import { runes } from '../go/bytes.ts';
+import { runes, withReplacements } from '../go/bytes.ts';
 
 /** How sprig's string libraries see words and letters. */
 
@@ -6,15 +6,21 @@ import { runes } from '../go/bytes.ts';
 const isUpper = (char: string): boolean => /^\p{Lu}$/u.test(char);
 const isTitle = (char: string): boolean => /^\p{Lt}$/u.test(char);
 const isLower = (char: string): boolean => /^\p{Ll}$/u.test(char);
-const space = /^[\s\u0085]$/u;
-const connector = /^[-_\s]$/u;
+/** Go's `unicode.IsSpace`: JavaScript's also has the byte order mark, Go's has NEL. */
+const space = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/u;
+const connector = /^[-_\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/u;
 
-/** The first letter of each word in upper case, as Go's `strings.Title`. */
+/** Changes a text character by character; a byte that is none comes out as U+FFFD. */
+export function mapRunes(text: string, change: (char: string) => string): string {
+  return withReplacements(text).replace(/./gsu, change);
+}
+
+/** The first letter of each word in title case, as Go's `strings.Title`. */
 export function titleCase(text: string): string {
   let afterSeparator = true;
   let result = '';
-  for (const char of text) {
-    result += afterSeparator ? upperRune(char) : char;
+  for (const char of withReplacements(text)) {
+    result += afterSeparator ? titleRune(char) : char;
     afterSeparator = isSeparator(char);
   }
   return result;
@@ -25,21 +31,48 @@ function isSeparator(char: string): boolean {
   return !/[\p{L}\p{Nd}]/u.test(char) && space.test(char);
 }
 
-function upperRune(char: string): string {
+/** Go changes runes one by one: `ß` stays as it is. */
+export function upperRune(char: string): string {
   const changed = char.toUpperCase();
-  return runes(changed).length === 1 ? changed : char;
+  return runes(changed).length === 1 ? changed : withIotaBeside(char);
+}
+
+/** Greek letters with an iota below, which is written beside the capital; JavaScript makes two letters of them. */
+function withIotaBeside(char: string): string {
+  const code = char.codePointAt(0)!;
+  if (code >= 0x1f80 && code <= 0x1fa7) return String.fromCodePoint((code & 8) === 0 ? code + 8 : code);
+  return code === 0x1fb3 || code === 0x1fc3 || code === 0x1ff3 ? String.fromCodePoint(code + 9) : char;
+}
+
+export function lowerRune(char: string): string {
+  const changed = char.toLowerCase();
+  return runes(changed).length === 1 ? changed : runes(changed)[0]!;
+}
+
+/** The digraphs that have a form of their own at the beginning of a word. */
+const titles = new Map<string, string>();
+for (const [forms, title] of [
+  ['Ǆǅǆ', 'ǅ'],
+  ['Ǉǈǉ', 'ǈ'],
+  ['Ǌǋǌ', 'ǋ'],
+  ['Ǳǲǳ', 'ǲ'],
+] as const)
+  for (const form of forms) titles.set(form, title);
+
+function titleRune(char: string): string {
+  return titles.get(char) ?? (isTitle(char) ? char : upperRune(char));
 }
 
 /** The first letter of each word in lower case. */
 export function uncapitalise(text: string): string {
   let next = true;
   let result = '';
-  for (const char of text) {
+  for (const char of withReplacements(text)) {
     if (space.test(char)) {
       next = true;
       result += char;
     } else {
-      result += next ? char.toLowerCase() : char;
+      result += next ? lowerRune(char) : char;
       next = false;
     }
   }
@@ -48,17 +81,19 @@ export function uncapitalise(text: string): string {
 
 export function swapCase(text: string): string {
   let result = '';
-  for (const char of text) {
-    if (isUpper(char) || isTitle(char)) result += char.toLowerCase();
-    else if (isLower(char)) result += upperRune(char);
+  let atStart = true;
+  for (const char of withReplacements(text)) {
+    if (isUpper(char) || isTitle(char)) result += lowerRune(char);
+    else if (isLower(char)) result += atStart ? titleRune(char) : upperRune(char);
     else result += char;
+    atStart = space.test(char);
   }
   return result;
 }
 
 /** `some-words like_this` as `SomeWordsLikeThis`. Leading and doubled connectors stay. */
 export function pascalCase(text: string): string {
-  const chars = runes(text);
+  const chars = runes(withReplacements(text));
   let result = '';
   let index = 0;
   while (index < chars.length && connector.test(chars[index]!)) {
@@ -80,7 +115,7 @@ export function pascalCase(text: string): string {
       char = upperRune(char);
     } else {
       if (wordIsUpper) {
-        if (isUpper(char)) char = char.toLowerCase();
+        if (isUpper(char)) char = lowerRune(char);
         else wordIsUpper = false;
       }
       result += previous;
@@ -98,7 +133,7 @@ interface Word {
 }
 
 const wordPattern = (): RegExp =>
-  /(?<connector>[-_\s]+)|(?<punctuation>\p{P}+)|(?<upper>\p{Lu}+(?=\p{Lu}[^\P{L}\p{Lu}])|\p{Lu}{2,}|\p{Lu}[^\P{L}\p{Lu}]*)|(?<letters>[^\P{L}\p{Lu}]+)|(?<number>\p{N}+)|(?<other>[^-_\s\p{P}\p{L}\p{N}]+)/gu;
+  /(?<connector>[-_\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+)|(?<punctuation>\p{P}+)|(?<upper>\p{Lu}+(?=\p{Lu}[^\P{L}\p{Lu}])|\p{Lu}{2,}|\p{Lu}[^\P{L}\p{Lu}]*)|(?<letters>[^\P{L}\p{Lu}]+)|(?<number>\p{N}+)|(?<other>[^-_\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\p{P}\p{L}\p{N}]+)/gu;
 
 function wordsOf(text: string): Word[] {
   return [...text.matchAll(wordPattern())].map((match) => {
@@ -121,7 +156,7 @@ function lowerCaseWords(text: string, joint: string): string {
   };
   const write = (word: Word): void => {
     if (word.type === 'connector') result += joint.repeat(runes(word.text).length);
-    else result += word.type === 'upper' ? word.text.toLowerCase() : word.text;
+    else result += word.type === 'upper' ? mapRunes(word.text, lowerRune) : word.text;
   };
   const joins = (word: Word): boolean =>
     word.type !== 'none' && word.type !== 'punctuation' && word.type !== 'connector';

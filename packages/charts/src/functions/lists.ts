@@ -1,5 +1,5 @@
 import { utf8Compare } from '../go/bytes.ts';
-import { deepEqual, GoObject, kindOf, SizedInt, strings, typed, typeOf, type Value } from '../go/values.ts';
+import { deepEqual, GoObject, kindOf, nilIfEmpty, SizedInt, strings, typed, typeOf, type Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
 import { fn, inRun, variadic } from '../template/signature.ts';
 import { isEmpty } from './flow.ts';
@@ -44,9 +44,16 @@ function uniq(run: Run, list: readonly Value[]): Value[] {
 function chunk(size: bigint, list: Value): Value {
   const items = elements(list, (kind) => `Cannot chunk type ${kind}`);
   const step = Number(size);
-  if (step <= 0) throw new Error('runtime error: makeslice: len out of range');
   const chunks: Value[] = [];
-  for (let i = 0; i < items.length; i += step) chunks.push(items.slice(i, i + step));
+  if (step <= 0) {
+    // Go counts how many there would be, which for some is none, and for some is one that cannot be made.
+    const count = step === 0 ? -1 : Math.floor((items.length - 1) / step) + 1;
+    const rest = count === 1 ? items.length % step : 0;
+    if (count < 0 || count > 1 || (count === 1 && rest <= 0))
+      throw new Error('runtime error: makeslice: len out of range');
+    if (count === 1) chunks.push(items.slice(0, rest));
+  }
+  for (let i = 0; step > 0 && i < items.length; i += step) chunks.push(items.slice(i, i + step));
   return typed(chunks, '[][]interface {}');
 }
 
@@ -68,7 +75,12 @@ function concat(lists: readonly Value[]): Value {
   const parts = lists.map((list) => elements(list, (kind) => `Cannot concat type ${kind} as list`));
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   if (length > longestList) throw new Error(`a list of ${length} items is too long`);
-  return parts.flat();
+  return nilIfEmpty(parts.flat());
+}
+
+/** A part of a list without its first or last item; there is none of an empty one. */
+function restOf(items: readonly Value[], start: number, end?: number): Value[] {
+  return items.length === 0 ? nilIfEmpty([]) : items.slice(start, end);
 }
 
 function has(run: Run, needle: Value, list: Value): boolean {
@@ -107,11 +119,11 @@ export const listFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ),
   ...alsoMust(
     'rest',
-    fn(['any'], (list) => elements(list, cannotFind('rest')).slice(1)),
+    fn(['any'], (list) => restOf(elements(list, cannotFind('rest')), 1)),
   ),
   ...alsoMust(
     'initial',
-    fn(['any'], (list) => elements(list, cannotFind('initial')).slice(0, -1)),
+    fn(['any'], (list) => restOf(elements(list, cannotFind('initial')), 0, -1)),
   ),
   ...alsoMust(
     'reverse',
@@ -141,7 +153,7 @@ export const listFunctions: FunctionTable = new Map<string, TemplateFunction>([
   [
     'sortAlpha',
     fn(['any'], (list) => {
-      const isList = Array.isArray(list) || list instanceof Uint8Array;
+      const isList = kindOf(list) === 'slice';
       return strings(isList ? toTexts(list).sort(utf8Compare) : [toText(list)]);
     }),
   ],

@@ -3,7 +3,16 @@ import { int64, typed, type Value } from '../go/values.ts';
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { parseInteger } from '../template/numbers.ts';
 import { fn, inRun, variadic } from '../template/signature.ts';
-import { addDecimals, divideDecimals, multiplyDecimals, type DecimalOperation } from './decimal.ts';
+import {
+  addDecimals,
+  decimalOf,
+  divideDecimals,
+  multiplyDecimals,
+  numberOf,
+  subtractDecimals,
+  type Decimal,
+  type DecimalOperation,
+} from './decimal.ts';
 import { toFloat, toInteger } from './convert.ts';
 import { environmentOf } from './environment.ts';
 
@@ -58,19 +67,54 @@ function fold(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 function foldDecimals(operation: DecimalOperation) {
+  // Only the end is rounded to a float.
   return (first: Value, ...others: Value[]) =>
-    others.reduce<number>((total, item) => operation(total, toFloat(item)), toFloat(first));
+    numberOf(
+      others.reduce<Decimal>((total, item) => operation(total, decimalOf(toFloat(item))), decimalOf(toFloat(first))),
+    );
 }
 
+/** Go's `math.Pow(10, n)`: by squaring, which beyond 22 digits rounds otherwise than JavaScript's. */
+function powerOfTen(exponent: number): number {
+  if (Math.abs(exponent) > 1000) return exponent > 0 ? Infinity : 0;
+  let result = 1;
+  let resultPower = 0;
+  // 10 = 0.625 * 2^4
+  let factor = 0.625;
+  let factorPower = 4;
+  for (let left = Math.abs(exponent); left !== 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) {
+      result *= factor;
+      resultPower += factorPower;
+    }
+    factor *= factor;
+    factorPower *= 2;
+    if (factor < 0.5) {
+      factor += factor;
+      factorPower -= 1;
+    }
+  }
+  // In two steps, for neither may leave the range of floats before the other.
+  const scaled = (mantissa: number, power: number) => {
+    const half = Math.trunc(power / 2);
+    return mantissa * 2 ** half * 2 ** (power - half);
+  };
+  return exponent < 0 ? scaled(1 / result, -resultPower) : scaled(result, resultPower);
+}
+
+/** An infinity decides before what is no number does. */
+function extreme(limit: number, choose: (...numbers: number[]) => number) {
+  return (a: number, b: number) => (a === limit || b === limit ? limit : choose(a, b));
+}
+
+const larger = extreme(Infinity, Math.max);
+const smaller = extreme(-Infinity, Math.min);
+
 function round(value: Value, places: bigint, on = 0.5): number {
-  const power = 10 ** Number(places);
+  const power = powerOfTen(Number(places));
   const digit = power * toFloat(value);
   const fraction = digit - Math.trunc(digit);
   return (fraction >= on ? Math.ceil(digit) : Math.floor(digit)) / power;
-}
-
-function subtractDecimals(a: number, b: number): number {
-  return addDecimals(a, -b);
 }
 
 const max = fold((a, b) => (b > a ? b : a));
@@ -114,9 +158,9 @@ export const mathFunctions: FunctionTable = new Map<string, TemplateFunction>([
       fold((a, b) => (b < a ? b : a)),
     ),
   ],
-  ['maxf', variadic(['any'], 'any', (first, ...others) => Math.max(toFloat(first), ...others.map(toFloat)))],
-  ['minf', variadic(['any'], 'any', (first, ...others) => Math.min(toFloat(first), ...others.map(toFloat)))],
-  ['add1f', fn(['any'], (value) => addDecimals(toFloat(value), 1))],
+  ['maxf', variadic(['any'], 'any', (first, ...others) => others.map(toFloat).reduce(larger, toFloat(first)))],
+  ['minf', variadic(['any'], 'any', (first, ...others) => others.map(toFloat).reduce(smaller, toFloat(first)))],
+  ['add1f', fn(['any'], (value) => numberOf(addDecimals(decimalOf(toFloat(value)), decimalOf(1))))],
   ['addf', variadic([], 'any', (...values) => foldDecimals(addDecimals)(0, ...values))],
   ['subf', variadic(['any'], 'any', foldDecimals(subtractDecimals))],
   ['divf', variadic(['any'], 'any', foldDecimals(divideDecimals))],
@@ -134,5 +178,6 @@ export const mathFunctions: FunctionTable = new Map<string, TemplateFunction>([
 ]);
 
 function octal(text: string): bigint {
-  return /^[+-]?[0-7]+$/.test(text) ? (parseInteger(text.replace(/^([+-]?)/, '$10')) ?? 0n) : 0n;
+  const value = /^[+-]?[0-7]+$/.test(text) ? (parseInteger(text.replace(/^([+-]?)/, '$10')) ?? 0n) : 0n;
+  return BigInt.asIntN(64, value) === value ? value : 0n;
 }

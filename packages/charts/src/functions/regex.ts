@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
-import { strings, type Value } from '../go/values.ts';
+import { canBackquote, quote } from '../go/quote.ts';
+import { nilIfEmpty, nilSlice, strings, type Value } from '../go/values.ts';
 import type { FunctionTable, Run, TemplateFunction } from '../template/run.ts';
 import { fn, inRun } from '../template/signature.ts';
 import { AsciiExpression } from './ascii-expression.ts';
@@ -53,7 +54,9 @@ function compileAny(expression: string): Regex {
   try {
     regex = re2().RE2JS.compile(expression);
   } catch (error) {
-    throw new Error((error as Error).message, { cause: error });
+    throw new Error((error as Error).message.replace(/(trailing backslash at end of expression)$/, '$1: ``'), {
+      cause: error,
+    });
   }
   const names = regex.namedGroups() as Readonly<Record<string, number>>;
   return {
@@ -115,13 +118,13 @@ function* matches(run: Run, regex: Regex, text: string): Generator<Match> {
 }
 
 function findAll(run: Run, expression: string, text: string, limit: bigint): Value {
-  if (limit === 0n) return strings([]);
+  if (limit === 0n) return nilSlice('[]string');
   const found: string[] = [];
   for (const match of matches(run, prepare(run, expression, text), text)) {
     found.push(text.slice(match.start, match.end));
     if (limit > 0n && BigInt(found.length) >= limit) break;
   }
-  return strings(found);
+  return nilIfEmpty(strings(found));
 }
 
 function find(run: Run, expression: string, text: string): string {
@@ -129,12 +132,16 @@ function find(run: Run, expression: string, text: string): string {
   return '';
 }
 
+/** Names are of letters of the whole world; the pattern for those takes long to make, and is seldom needed. */
+function references(template: string): RegExp {
+  return isAscii(template) ? /\$(?:\$|\{(\w+)\}|(\w+))/g : /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
+}
+
 /** Go's templates for replacements: `$1`, `${name}`, `$$`. `$1W` is the group called `1W`. */
 function expand(template: string, match: Match): string {
-  return template.replace(/\$(?:\$|\{([^{}]*)\}|(\w+))/g, (whole: string, braced?: string, plain?: string) => {
+  return template.replace(references(template), (whole: string, braced?: string, plain?: string) => {
     if (whole === '$$') return '$';
     const name = braced ?? plain!;
-    if (braced !== undefined && !/^\w+$/.test(braced)) return whole;
     return (/^\d+$/.test(name) ? match.group(Number(name)) : match.named(name)) ?? '';
   });
 }
@@ -150,7 +157,7 @@ function replaceAll(run: Run, expression: string, text: string, replacement: (ma
 }
 
 function split(run: Run, expression: string, text: string, limit: bigint): Value {
-  if (limit === 0n) return strings([]);
+  if (limit === 0n) return nilSlice('[]string');
   const regex = prepare(run, expression, text);
   if (expression.length > 0 && text.length === 0) return strings(['']);
   const parts: string[] = [];
@@ -191,18 +198,36 @@ const replaceLiteral = inRun(['string', 'string', 'string'], (run, expression, t
   replaceAll(run, expression, text, () => literal),
 );
 
+/** The functions without `must` panic, and Go says first which expression it was. */
+function panicking(called: TemplateFunction): TemplateFunction {
+  return {
+    ...called,
+    call(args, run) {
+      try {
+        return called.call(args, run);
+      } catch (error) {
+        const { message } = error as Error;
+        if (!message.startsWith('error parsing regexp: ')) throw error;
+        const expression = args[0] as string;
+        const shown = canBackquote(expression) ? `\`${expression}\`` : quote(expression);
+        throw new Error(`regexp: Compile(${shown}): ${message}`, { cause: error });
+      }
+    },
+  };
+}
+
 export const regexFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ['regexMatch', inRun(['string', 'string'], isMatchOrNonsense)],
   ['mustRegexMatch', inRun(['string', 'string'], isMatch)],
-  ['regexFindAll', findAllFunction],
+  ['regexFindAll', panicking(findAllFunction)],
   ['mustRegexFindAll', findAllFunction],
-  ['regexFind', findFunction],
+  ['regexFind', panicking(findFunction)],
   ['mustRegexFind', findFunction],
-  ['regexReplaceAll', replaceFunction],
+  ['regexReplaceAll', panicking(replaceFunction)],
   ['mustRegexReplaceAll', replaceFunction],
-  ['regexReplaceAllLiteral', replaceLiteral],
+  ['regexReplaceAllLiteral', panicking(replaceLiteral)],
   ['mustRegexReplaceAllLiteral', replaceLiteral],
-  ['regexSplit', splitFunction],
+  ['regexSplit', panicking(splitFunction)],
   ['mustRegexSplit', splitFunction],
   ['regexQuoteMeta', fn(['string'], (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&'))],
 ]);

@@ -1,3 +1,4 @@
+import { byteLength } from '../go/bytes.ts';
 import { quote } from '../go/quote.ts';
 import { comparePrerelease, SemverVersion } from './semver-version.ts';
 
@@ -26,13 +27,13 @@ const group = new RegExp(
 );
 const range = new RegExp(`\\s*(${anonymous})\\s+-\\s+(${anonymous})\\s*`, 'g');
 const longest = 512;
+const mostGroups = 32;
 
 export function parseConstraint(text: string): SemverConstraint {
-  if (text.length > longest) throw new Error('constraint is too long');
-  const groups = text
-    .replace(range, (_whole, from: string, to: string) => `>= ${from}, <= ${to} `)
-    .split('||')
-    .map(parseGroup);
+  if (byteLength(text) > longest) throw new Error(`constraint string is too long (max ${longest} bytes)`);
+  const parts = text.replace(range, (_whole, from: string, to: string) => `>= ${from}, <= ${to} `).split('||');
+  if (parts.length > mostGroups) throw new Error(`too many constraint groups (max ${mostGroups})`);
+  const groups = parts.map(parseGroup);
   return { check: (version) => groups.some((conditions) => checkGroup(conditions, version)) };
 }
 

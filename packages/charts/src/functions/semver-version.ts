@@ -1,9 +1,11 @@
+import { byteLength } from '../go/bytes.ts';
 import { GoObject, SizedInt, type GoFunction, type Value } from '../go/values.ts';
 import { fn } from '../template/signature.ts';
 
+/** Numbers may begin with zeros here, but those of a pre-release may not. */
 const loose =
-  /^v?(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?(?:\.(0|[1-9]\d*))?(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
-const strict = /^\d+\.\d+\.\d+(?:[-+]|$)/;
+  /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
+const strict = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+]|$)/;
 const longest = 256;
 
 /** A version as Masterminds/semver reads it: `v1.2` is 1.2.0. */
@@ -31,11 +33,13 @@ export class SemverVersion extends GoObject {
   }
 
   static parse(text: string): SemverVersion {
-    const match = text.length <= longest ? loose.exec(text) : null;
+    if (byteLength(text) > longest) throw new Error(`version string is too long (max ${longest} bytes)`);
+    const match = loose.exec(text);
     if (!match) throw new Error('invalid semantic version');
     const [, major, minor = '0', patch = '0', prerelease = '', metadata = ''] = match;
     const parts = [major!, minor, patch].map(BigInt) as [bigint, bigint, bigint];
     if (parts.some((part) => part >= 1n << 64n)) throw new Error('error parsing version segment: value out of range');
+    if (prerelease.split('.').some((part) => /^0\d+$/.test(part))) throw new Error('version segment starts with 0');
     return new SemverVersion(parts, prerelease, metadata, text);
   }
 
@@ -56,6 +60,12 @@ export class SemverVersion extends GoObject {
     const metadata = this.metadata === '' ? '' : `+${this.metadata}`;
     const prerelease = this.prerelease === '' ? '' : `-${this.prerelease}`;
     return `${this.major}.${this.minor}.${this.patch}${prerelease}${metadata}`;
+  }
+
+  #changed(prerelease: string, metadata: string): RaisedVersion {
+    const version = new SemverVersion([this.major, this.minor, this.patch], prerelease, metadata);
+    SemverVersion.parse(version.text());
+    return new RaisedVersion(version);
   }
 
   override method(name: string): GoFunction<unknown> | undefined {
@@ -91,6 +101,10 @@ export class SemverVersion extends GoObject {
         return other((result) => result > 0);
       case 'GreaterThanEqual':
         return other((result) => result >= 0);
+      case 'SetPrerelease':
+        return fn(['string'], (prerelease) => this.#changed(prerelease as string, this.metadata));
+      case 'SetMetadata':
+        return fn(['string'], (metadata) => this.#changed(this.prerelease, metadata as string));
       case 'IncMajor':
         return raised(this.major + 1n, 0n, 0n);
       case 'IncMinor':
@@ -104,6 +118,20 @@ export class SemverVersion extends GoObject {
     }
   }
 }
+
+const methodsOfValues = new Set([
+  'Major',
+  'Minor',
+  'Patch',
+  'Prerelease',
+  'Metadata',
+  'IncMajor',
+  'IncMinor',
+  'IncPatch',
+  'SetPrerelease',
+  'SetMetadata',
+  'String',
+]);
 
 /** What `IncMajor` and its siblings answer: a version that is no pointer, whose methods on pointers are out of reach. */
 class RaisedVersion extends GoObject {
@@ -120,7 +148,7 @@ class RaisedVersion extends GoObject {
   }
 
   override method(name: string): GoFunction<unknown> | undefined {
-    return this.#version.method(name);
+    return methodsOfValues.has(name) ? this.#version.method(name) : undefined;
   }
 }
 
@@ -137,12 +165,17 @@ export function comparePrerelease(a: string, b: string): number {
   return 0;
 }
 
+/** A number that fits no 64 bits is a word to Go. */
+function isNumber(text: string): boolean {
+  return /^\d+$/.test(text) && BigInt(text) < 1n << 64n;
+}
+
 function compareIdentifiers(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;
   if (a === undefined) return -1;
   if (b === undefined) return 1;
-  const numericA = /^\d+$/.test(a);
-  const numericB = /^\d+$/.test(b);
+  const numericA = isNumber(a);
+  const numericB = isNumber(b);
   if (numericA && numericB) return BigInt(a) < BigInt(b) ? -1 : 1;
   if (numericA || numericB) return numericA ? -1 : 1;
   return a < b ? -1 : 1;

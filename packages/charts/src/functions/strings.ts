@@ -6,7 +6,17 @@ import { longestText, type FunctionTable, type TemplateFunction } from '../templ
 import { fn, inRun, variadic } from '../template/signature.ts';
 import { toText, toTextList, toTexts } from './convert.ts';
 import { environmentOf } from './environment.ts';
-import { kebabCase, pascalCase, snakeCase, swapCase, titleCase, uncapitalise } from './letter-case.ts';
+import {
+  kebabCase,
+  lowerRune,
+  mapRunes,
+  pascalCase,
+  snakeCase,
+  swapCase,
+  titleCase,
+  uncapitalise,
+  upperRune,
+} from './letter-case.ts';
 import { abbreviate, abbreviateBoth, wrapText } from './abbreviate.ts';
 
 function repeat(count: bigint, text: string): string {
@@ -94,20 +104,26 @@ const digits = '0123456789';
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
 
+/** Sprig takes each byte for a character here, too. */
 function initials(text: string): string {
-  return text
-    .split(/\s+/u)
-    .filter((word) => word !== '')
-    .map((word) => runes(word)[0])
-    .join('');
+  let afterSpace = true;
+  let result = '';
+  for (const byte of textToBytes(text)) {
+    const isGap = isByteSpace(byte);
+    if (afterSpace && !isGap) result += String.fromCharCode(byte);
+    afterSpace = isGap;
+  }
+  return result;
+}
+
+function isByteSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x85 || byte === 0xa0;
 }
 
 /** Sprig takes each byte for a character as soon as there is a space to take out; what is not ASCII suffers. */
 function withoutSpace(text: string): string {
   const bytes = textToBytes(text);
-  const kept = bytes.filter(
-    (byte) => !(byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x85 || byte === 0xa0),
-  );
+  const kept = bytes.filter((byte) => !isByteSpace(byte));
   return kept.length === bytes.length ? text : Buffer.from(kept).toString('latin1');
 }
 
@@ -129,8 +145,8 @@ export const stringFunctions: FunctionTable = new Map<string, TemplateFunction>(
   ],
   ['trunc', fn(['int', 'string'], trunc)],
   ['trim', fn(['string'], trimSpace)],
-  ['upper', fn(['string'], (text) => text.replace(/./gsu, upperRune))],
-  ['lower', fn(['string'], (text) => text.replace(/./gsu, lowerRune))],
+  ['upper', fn(['string'], (text) => mapRunes(text, upperRune))],
+  ['lower', fn(['string'], (text) => mapRunes(text, lowerRune))],
   ['title', fn(['string'], titleCase)],
   ['untitle', fn(['string'], uncapitalise)],
   ['substr', fn(['int', 'int', 'string'], substring)],
@@ -220,15 +236,4 @@ function replaceAll(text: string, old: string, by: string): string {
   return `${by}${runes(text)
     .map((char) => char + by)
     .join('')}`;
-}
-
-/** Go maps runes one by one: `ß` stays as it is. */
-function upperRune(char: string): string {
-  const upper = char.toUpperCase();
-  return runes(upper).length === 1 ? upper : char;
-}
-
-function lowerRune(char: string): string {
-  const lower = char.toLowerCase();
-  return runes(lower).length === 1 ? lower : runes(lower)[0]!;
 }

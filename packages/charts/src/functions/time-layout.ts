@@ -4,7 +4,7 @@ import { months, weekdays, type WallClock } from './wall-clock.ts';
 /** Go's layouts: how "Mon Jan 2 15:04:05 MST 2006" would be written. */
 
 const token =
-  /January|Jan|Monday|Mon|MST|2006|-07:00:00|-070000|-07:00|-0700|-07|Z07:00:00|Z070000|Z07:00|Z0700|Z07|[.,]0+(?!\d)|[.,]9+(?!\d)|002|01|02|03|04|05|06|15|PM|pm|__2|_2(?!006)|1|2|3|4|5/g;
+  /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|-07:00:00|-070000|-07:00|-0700|-07|Z07:00:00|Z070000|Z07:00|Z0700|Z07|[.,]0+(?!\d)|[.,]9+(?!\d)|002|01|02|03|04|05|06|15|PM|pm|__2|_2(?!006)|1|2|3|4|5/g;
 
 export function formatLayout(layout: string, wall: WallClock): string {
   return layout.replace(token, (part) => formatPart(part, wall));
@@ -92,11 +92,31 @@ function formatFraction(part: string, nanosecond: number): string {
   return short === '' ? '' : part[0] + short;
 }
 
-type Parsed = Omit<WallClock, 'weekday' | 'zone' | 'offset'> & { offset: number | undefined };
+export interface ParsedTime extends Omit<WallClock, 'weekday' | 'zone' | 'offset'> {
+  /** Seconds east of UTC, where the text says so. */
+  readonly offset: number | undefined;
+  /** What the text calls the zone. */
+  readonly zone: string;
+}
 
-/** Reads a text by a layout; throws roughly what Go would say. */
-export function parseLayout(layout: string, text: string): Parsed {
-  const parsed: { -readonly [K in keyof Parsed]: Parsed[K] } = {
+type Fields = { -readonly [K in keyof ParsedTime]: ParsedTime[K] };
+
+/** Reads a text by a layout; throws what Go would say. */
+export function parseLayout(layout: string, text: string): ParsedTime {
+  return new LayoutReader(layout, text).read();
+}
+
+class LayoutReader {
+  readonly #layout: string;
+  readonly #text: string;
+  #rest: string;
+  #month: number | undefined;
+  #day: number | undefined;
+  #yearDay: number | undefined;
+  #afternoon: boolean | undefined;
+  /** What a part has that it may not have; Go says so after the part. */
+  #outOfRange = '';
+  readonly #fields: Fields = {
     year: 0,
     month: 1,
     day: 1,
@@ -105,138 +125,202 @@ export function parseLayout(layout: string, text: string): Parsed {
     second: 0,
     nanosecond: 0,
     offset: undefined,
+    zone: '',
   };
-  let afternoon: boolean | undefined;
-  let rest = text;
-  const fail = (part: string): never => {
-    throw new Error(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`);
-  };
-  const take = (pattern: RegExp, part: string): string => {
-    const match = pattern.exec(rest);
-    if (!match) return fail(part);
-    rest = rest.slice(match[0].length);
+
+  constructor(layout: string, text: string) {
+    this.#layout = layout;
+    this.#text = text;
+    this.#rest = text;
+  }
+
+  read(): ParsedTime {
+    let at = 0;
+    for (const match of this.#layout.matchAll(token)) {
+      this.#skip(this.#layout.slice(at, match.index));
+      at = match.index + match[0].length;
+      this.#part(match[0], this.#layout.slice(at));
+      if (this.#outOfRange !== '') this.#wrong(`${this.#outOfRange} out of range`);
+    }
+    this.#skip(this.#layout.slice(at));
+    if (this.#rest !== '') this.#wrong(`extra text: ${quote(this.#rest)}`);
+    const fields = this.#fields;
+    if (this.#afternoon === true && fields.hour < 12) fields.hour += 12;
+    if (this.#afternoon === false && fields.hour === 12) fields.hour = 0;
+    this.#settleDay();
+    return fields;
+  }
+
+  #wrong(what: string): never {
+    throw new Error(`parsing time ${quote(this.#text)}: ${what}`);
+  }
+
+  #fail(part: string): never {
+    throw new Error(
+      `parsing time ${quote(this.#text)} as ${quote(this.#layout)}: cannot parse ${quote(this.#rest)} as ${quote(part)}`,
+    );
+  }
+
+  /** Any number of spaces stands for any other. */
+  #skip(literal: string): void {
+    for (const piece of literal.match(/ +|[^ ]/gu) ?? []) {
+      if (piece[0] === ' ') {
+        if (this.#rest !== '' && this.#rest[0] !== ' ') this.#fail(literal);
+        this.#rest = this.#rest.replace(/^ +/, '');
+      } else if (this.#rest.startsWith(piece)) this.#rest = this.#rest.slice(piece.length);
+      else this.#fail(literal);
+    }
+  }
+
+  #take(pattern: RegExp, part: string): string {
+    const match = pattern.exec(this.#rest);
+    if (!match) return this.#fail(part);
+    this.#rest = this.#rest.slice(match[0].length);
     return match[0];
-  };
-  const named = (names: readonly string[], part: string): number => {
-    const index = names.findIndex((name) => rest.toLowerCase().startsWith(name.toLowerCase()));
-    if (index < 0) fail(part);
-    rest = rest.slice(names[index]!.length);
+  }
+
+  #number(part: string, isFixed: boolean, from: number, to: number, what: string): number {
+    const number = Number(this.#take(isFixed ? /^\d\d/ : /^\d{1,2}/, part));
+    if (number < from || number > to) this.#outOfRange = what;
+    return number;
+  }
+
+  #named(names: readonly string[], part: string): number {
+    const index = names.findIndex((name) => this.#rest.toLowerCase().startsWith(name.toLowerCase()));
+    if (index < 0) this.#fail(part);
+    this.#rest = this.#rest.slice(names[index]!.length);
     return index;
-  };
-  const short = (names: readonly string[]) => names.map((name) => name.slice(0, 3));
-  const read = (part: string): void => {
+  }
+
+  #part(part: string, following: string): void {
+    const fields = this.#fields;
     switch (part) {
       case 'January':
-        parsed.month = named(months, part) + 1;
+        this.#month = this.#named(months, part) + 1;
         return;
       case 'Jan':
-        parsed.month = named(short(months), part) + 1;
+        this.#month = this.#named(shortened(months), part) + 1;
         return;
       case 'Monday':
-        named(weekdays, part);
+        this.#named(weekdays, part);
         return;
       case 'Mon':
-        named(short(weekdays), part);
+        this.#named(shortened(weekdays), part);
         return;
       case '2006':
-        parsed.year = Number(take(/^\d{4}/, part));
+        fields.year = Number(this.#take(/^\d{4}/, part));
         return;
       case '06': {
-        const year = Number(take(/^\d\d/, part));
-        parsed.year = year >= 69 ? 1900 + year : 2000 + year;
+        const year = Number(this.#take(/^\d\d/, part));
+        fields.year = year >= 69 ? 1900 + year : 2000 + year;
         return;
       }
       case '01':
-        parsed.month = Number(take(/^\d\d/, part));
-        return;
       case '1':
-        parsed.month = Number(take(/^\d{1,2}/, part));
+        this.#month = this.#number(part, part === '01', 1, 12, 'month');
         return;
       case '02':
-        parsed.day = Number(take(/^\d\d/, part));
+      case '2':
+        this.#day = this.#number(part, part === '02', 0, 99, 'day');
         return;
       case '_2':
-      case '2':
-        parsed.day = Number(take(/^ ?\d{1,2}/, part));
+        this.#rest = this.#rest.replace(/^ /, '');
+        this.#day = this.#number(part, false, 0, 99, 'day');
+        return;
+      case '002':
+        this.#yearDay = Number(this.#take(/^\d{3}/, part));
+        return;
+      case '__2':
+        this.#rest = this.#rest.replace(/^ {1,2}/, '');
+        this.#yearDay = Number(this.#take(/^\d{1,3}/, part));
         return;
       case '15':
-      case '03':
-        parsed.hour = Number(take(/^\d\d/, part));
+        fields.hour = this.#number(part, false, 0, 23, 'hour');
         return;
+      case '03':
       case '3':
-        parsed.hour = Number(take(/^\d{1,2}/, part));
+        fields.hour = this.#number(part, part === '03', 0, 12, 'hour');
         return;
       case '04':
-        parsed.minute = Number(take(/^\d\d/, part));
-        return;
       case '4':
-        parsed.minute = Number(take(/^\d{1,2}/, part));
+        fields.minute = this.#number(part, part === '04', 0, 59, 'minute');
         return;
       case '05':
       case '5': {
-        parsed.second = Number(take(part === '05' ? /^\d\d/ : /^\d{1,2}/, part));
+        fields.second = this.#number(part, part === '05', 0, 59, 'second');
         // A fraction may follow the seconds even where the layout has none.
-        const fraction = /^[.,](\d+)/.exec(rest);
+        const fraction = /^[.,](\d+)/.exec(this.#rest);
         if (fraction && !/^[.,][09]/.test(following)) {
-          parsed.nanosecond = Number(fraction[1]!.slice(0, 9).padEnd(9, '0'));
-          rest = rest.slice(fraction[0].length);
+          fields.nanosecond = nanoseconds(fraction[1]!);
+          this.#rest = this.#rest.slice(fraction[0].length);
         }
         return;
       }
       case 'PM':
+        this.#afternoon = this.#take(/^[AP]M/, part) === 'PM';
+        return;
       case 'pm':
-        afternoon = take(/^(AM|PM|am|pm)/, part).toLowerCase() === 'pm';
+        this.#afternoon = this.#take(/^[ap]m/, part) === 'pm';
         return;
       case 'MST':
-        if (take(/^(?:[A-Z]{3,4}|[+-]\d{2,4})/, part) === 'UTC') parsed.offset = 0;
+        fields.zone = this.#take(zonePattern, part);
+        if (fields.zone === 'UTC') fields.offset = 0;
         return;
     }
-    if (part.startsWith('Z') || part.startsWith('-')) parsed.offset = readOffset(part, take);
-    else if (/^[.,]/.test(part)) {
-      const fraction = part[1] === '9' ? /^[.,]\d+|^/ : new RegExp(`^[.,]\\d{${part.length - 1}}`);
-      parsed.nanosecond = Number(take(fraction, part).slice(1, 10).padEnd(9, '0'));
-    } else fail(part);
-  };
-  let following = '';
-  let at = 0;
-  for (const match of layout.matchAll(token)) {
-    const literal = layout.slice(at, match.index);
-    if (!rest.startsWith(literal)) fail(literal);
-    rest = rest.slice(literal.length);
-    at = match.index + match[0].length;
-    following = layout.slice(at);
-    read(match[0]);
+    if (part.startsWith('Z') || part.startsWith('-')) this.#offset(part);
+    else {
+      // `.999` takes what there is, or nothing.
+      const fraction = part[1] === '9' ? /^(?:[.,]\d+|)/ : new RegExp(`^[.,]\\d{${part.length - 1}}`);
+      fields.nanosecond = nanoseconds(this.#take(fraction, part).slice(1));
+    }
   }
-  const tail = layout.slice(at);
-  if (!rest.startsWith(tail)) fail(tail);
-  rest = rest.slice(tail.length);
-  if (rest !== '') throw new Error(`parsing time ${quote(text)}: extra text: ${quote(rest)}`);
-  if (afternoon === true && parsed.hour < 12) parsed.hour += 12;
-  if (afternoon === false && parsed.hour === 12) parsed.hour = 0;
-  checkRanges(parsed, text);
-  return parsed;
+
+  #offset(part: string): void {
+    const colon = part.includes(':') ? ':' : '';
+    const digits = part.replace(/\D/g, '').length;
+    const body = `[+-]\\d\\d${digits > 2 ? `${colon}\\d\\d` : ''}${digits >= 6 ? `${colon}\\d\\d` : ''}`;
+    const found = this.#take(new RegExp(part.startsWith('Z') ? `^(?:Z|${body})` : `^${body}`), part);
+    if (found === 'Z') {
+      this.#fields.offset = 0;
+      this.#fields.zone = 'UTC';
+      return;
+    }
+    const [hours = 0, minutes = 0, seconds = 0] = (found.replace(/\D/g, '').match(/\d\d/g) ?? []).map(Number);
+    if (hours > 24) this.#outOfRange = 'time zone offset hour';
+    else if (minutes > 60) this.#outOfRange = 'time zone offset minute';
+    else if (seconds > 60) this.#outOfRange = 'time zone offset second';
+    const size = hours * 3600 + minutes * 60 + seconds;
+    this.#fields.offset = found.startsWith('-') ? -size : size;
+  }
+
+  #settleDay(): void {
+    const fields = this.#fields;
+    if (this.#yearDay === undefined) {
+      fields.month = this.#month ?? 1;
+      fields.day = this.#day ?? 1;
+    } else {
+      const date = new Date(0);
+      date.setUTCFullYear(fields.year, 0, this.#yearDay);
+      if (this.#yearDay < 1 || date.getUTCFullYear() !== fields.year) this.#wrong('day-of-year out of range');
+      fields.month = date.getUTCMonth() + 1;
+      fields.day = date.getUTCDate();
+      if (this.#month !== undefined && this.#month !== fields.month) this.#wrong('day-of-year does not match month');
+      if (this.#day !== undefined && this.#day !== fields.day) this.#wrong('day-of-year does not match day');
+    }
+    const last = new Date(0);
+    last.setUTCFullYear(fields.year, fields.month, 0);
+    if (fields.day < 1 || fields.day > last.getUTCDate()) this.#wrong('day out of range');
+  }
 }
 
-function readOffset(part: string, take: (pattern: RegExp, part: string) => string): number {
-  const colon = part.includes(':') ? ':' : '';
-  const digits = part.replace(/\D/g, '').length;
-  const body = `[+-]\\d\\d${digits > 2 ? `${colon}\\d\\d` : ''}${digits >= 6 ? `${colon}\\d\\d` : ''}`;
-  const found = take(new RegExp(part.startsWith('Z') ? `^(?:Z|${body})` : `^${body}`), part);
-  if (found === 'Z') return 0;
-  const [hours = 0, minutes = 0, seconds = 0] = (found.replace(/\D/g, '').match(/\d\d/g) ?? []).map(Number);
-  const size = hours * 3600 + minutes * 60 + seconds;
-  return found.startsWith('-') ? -size : size;
+/** The names Go takes for a zone: three capitals, four or five that end as names of zones do, and offsets. */
+const zonePattern =
+  /^(?:ChST|MeST|GMT[+-]\d{1,2}(?!\d)|[+-]\d\d(?!\d)|[A-Z]{4}T(?![A-Z])|(?:[A-Z]{3}T|WITA)(?![A-Z])|[A-Z]{3}(?![A-Z]))/;
+
+function shortened(names: readonly string[]): string[] {
+  return names.map((name) => name.slice(0, 3));
 }
 
-function checkRanges(parsed: Parsed, text: string): void {
-  const out = (what: string): never => {
-    throw new Error(`parsing time ${quote(text)}: ${what} out of range`);
-  };
-  if (parsed.month < 1 || parsed.month > 12) out('month');
-  if (parsed.hour > 23) out('hour');
-  if (parsed.minute > 59) out('minute');
-  if (parsed.second > 59) out('second');
-  const last = new Date(0);
-  last.setUTCFullYear(parsed.year, parsed.month, 0);
-  if (parsed.day < 1 || parsed.day > last.getUTCDate()) out('day');
+function nanoseconds(digits: string): number {
+  return Number(digits.slice(0, 9).padEnd(9, '0'));
 }

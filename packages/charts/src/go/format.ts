@@ -1,6 +1,6 @@
 import { byteLength, bytesToText, runeCount, runes, textToBytes } from './bytes.ts';
 import { formatFloat, type FloatFormat } from './float.ts';
-import { isPrintable, quote } from './quote.ts';
+import { isPrintable, canBackquote, quote } from './quote.ts';
 import { type GoObject, SizedInt, sortedKeys, typeOf, type Value } from './values.ts';
 
 /** Go's `fmt`: `Sprint`, `Sprintln`, `Sprintf`, with its verbs, flags and complaints (`%!d(string=x)`). */
@@ -173,9 +173,10 @@ function formatArgument(value: Value, verb: string, flags: Readonly<Flags>): str
   return formatValue(value, verb, flags);
 }
 
-/** One value, at any depth. */
+/** One value, at any depth. A complaint shows it with the same flags. */
 function formatValue(value: Value, verb: string, flags: Readonly<Flags>): string {
-  return formatted(value, verb, flags) ?? `%!${verb}(${typeOf(value)}=${show(value)})`;
+  const text = formatted(value, verb, flags);
+  return text ?? `%!${verb}(${typeOf(value)}=${formatted(value, 'v', { ...flags, goSyntax: false })})`;
 }
 
 function formatted(value: Value, verb: string, flags: Readonly<Flags>): string | undefined {
@@ -209,19 +210,21 @@ function formatted(value: Value, verb: string, flags: Readonly<Flags>): string |
 }
 
 function formatObject(value: GoObject, verb: string, flags: Readonly<Flags>): string | undefined {
+  const isContainer = value.goKind === 'map' || value.goKind === 'slice';
+  if (isContainer && verb !== 'v' && verb !== 's') return formatted(value.contents(), verb, flags);
   return formatString(value.text(), verb === 'v' ? 's' : verb, { ...flags, goSyntax: false });
 }
 
 function formatString(value: string, verb: string, flags: Readonly<Flags>): string | undefined {
   switch (verb) {
     case 'v':
-      if (flags.goSyntax) return pad(quote(value), flags);
+      if (flags.goSyntax) return pad(quote(truncate(value, flags)), flags);
       return pad(truncate(value, flags), flags);
     case 's':
       return pad(truncate(value, flags), flags);
     case 'q': {
       const text = truncate(value, flags);
-      if (flags.sharp && !/[`\p{Cc}\ufeff]/u.test(text.replaceAll('\t', ''))) return pad(`\`${text}\``, flags);
+      if (flags.sharp && canBackquote(text)) return pad(`\`${text}\``, flags);
       return pad(quote(text, '"', { ascii: flags.plus }), flags);
     }
     case 'x':

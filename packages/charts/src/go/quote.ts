@@ -34,6 +34,13 @@ export function quote(text: string, mark: '"' | "'" = '"', options: { ascii?: bo
   return quoted + mark;
 }
 
+/** Go's `strconv.CanBackquote`: whether a text can stand between backquotes as it is. */
+export function canBackquote(text: string): boolean {
+  const isWrong = (char: string) =>
+    char === '`' || char === '\x7f' || char === '\ufeff' || (char < ' ' && char !== '\t');
+  return text.isWellFormed() && !Array.from(text).some(isWrong);
+}
+
 /** Reads a Go string or rune literal with its quotes; `undefined` when it is none. */
 export function unquote(literal: string): string | undefined {
   const mark = literal[0];

@@ -32,12 +32,25 @@ export class SizedInt {
   readonly type: string;
   /** What it calls itself, such as `January`. */
   readonly text: string | undefined;
+  readonly #methods: ((name: string) => GoFunction<never> | undefined) | undefined;
 
-  constructor(kind: SizedInt['kind'], value: bigint, type: string = kind, text?: string) {
+  constructor(
+    kind: SizedInt['kind'],
+    value: bigint,
+    type: string = kind,
+    text?: string,
+    methods?: (name: string) => GoFunction<never> | undefined,
+  ) {
     this.kind = kind;
     this.text = text;
+    this.#methods = methods;
     this.value = kind === 'int64' ? BigInt.asIntN(64, value) : value;
     this.type = type;
+  }
+
+  method(name: string): GoFunction<never> | undefined {
+    if (name === 'String' && this.text !== undefined) return { params: [], call: () => this.text };
+    return this.#methods?.(name);
   }
 }
 
@@ -83,6 +96,10 @@ export abstract class GoObject {
   }
   /** What `%v` prints. */
   abstract text(): string;
+  /** What a template prints that ends in it; a method of a pointer counts there, and nowhere else. */
+  printed(): string {
+    return this.text();
+  }
   /** How encoders see it. */
   plain(): Value {
     return this.text();
@@ -102,17 +119,29 @@ export function typed<T extends Value[] | GoMap>(container: T, type: string): T 
   return container;
 }
 
-/** Maps that were never made: empty to whoever reads them, `null` to encoders. */
-const nilMaps = new WeakSet<GoMap>();
+/** Maps and slices that were never made: empty to whoever reads them, `null` to encoders. */
+const nilContainers = new WeakSet<Value[] | GoMap>();
 
-export function nilMap(type: string): GoMap {
+export function nilMap(type = 'map[string]interface {}'): GoMap {
   const map = typed<GoMap>(new Map(), type);
-  nilMaps.add(map);
+  nilContainers.add(map);
   return map;
 }
 
-export function isNilMap(value: Value[] | GoMap): boolean {
-  return value instanceof Map && value.size === 0 && nilMaps.has(value);
+export function nilSlice(type = '[]interface {}'): Value[] {
+  const slice = typed<Value[]>([], type);
+  nilContainers.add(slice);
+  return slice;
+}
+
+/** The list, or the slice that was never made when Go's function would not have made one for nothing. */
+export function nilIfEmpty(items: Value[]): Value[] {
+  return items.length > 0 ? items : nilSlice(namedTypes.get(items));
+}
+
+export function isNilContainer(value: Value): boolean {
+  if (value instanceof Map) return value.size === 0 && nilContainers.has(value);
+  return Array.isArray(value) && value.length === 0 && nilContainers.has(value);
 }
 
 export function strings(items: string[]): Value[] {
@@ -247,6 +276,7 @@ export function toPlain(value: Value): unknown {
 
 /** A copy that shares no container with the original. */
 export function deepCopy<T extends Value>(value: T): T {
+  if (isNilContainer(value)) return (Array.isArray(value) ? nilSlice(typeOf(value)) : nilMap(typeOf(value))) as T;
   if (Array.isArray(value)) {
     const copy = value.map(deepCopy) as Value[];
     const type = namedTypes.get(value);
@@ -266,7 +296,7 @@ export function deepCopy<T extends Value>(value: T): T {
 export function deepEqual(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (a === undefined || a === null || b === undefined || b === null) return (a ?? null) === (b ?? null);
-  if (typeOf(a) !== typeOf(b)) return false;
+  if (typeOf(a) !== typeOf(b) || isNilContainer(a) !== isNilContainer(b)) return false;
   if (a instanceof SizedInt && b instanceof SizedInt) return a.value === b.value;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
@@ -298,7 +328,7 @@ export function isAssignable(value: Value, type: ParamType): boolean {
       if (!(value instanceof Map)) return false;
       const named = namedTypes.get(value);
       // A named map type has the same underlying type; one of other elements has not.
-      return named === undefined || !named.startsWith('map[');
+      return named === undefined || named === type || !named.startsWith('map[');
     }
     default:
       return typeOf(value) === type || `struct ${typeOf(value)}` === type;

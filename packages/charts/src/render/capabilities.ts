@@ -71,6 +71,10 @@ class KubeVersion extends GoObject {
   }
 
   override text(): string {
+    return `{${this.version} ${this.normalised} ${this.#major} ${this.#minor}}`;
+  }
+
+  override printed(): string {
     return this.normalised;
   }
 

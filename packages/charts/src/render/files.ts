@@ -3,7 +3,7 @@ import { compileGlob } from '../chart/glob.ts';
 import { bytesToText } from '../go/bytes.ts';
 import { GoObject, strings, type GoFunction, type GoMap, type Value } from '../go/values.ts';
 import { fn } from '../template/signature.ts';
-import { writeYaml } from '../yaml/write.ts';
+import { UnwritableError, writeYaml } from '../yaml/write.ts';
 
 /** `.Files`. */
 export class Files extends GoObject {
@@ -54,7 +54,13 @@ export class Files extends GoObject {
       name.slice(name.lastIndexOf('/') + 1),
       show(data),
     ]);
-    return writeYaml(new Map(entries)).replace(/\n$/, '');
+    try {
+      return writeYaml(new Map(entries), { throughJson: true }).replace(/\n$/, '');
+    } catch (error) {
+      // What cannot be written is nothing to Helm.
+      if (error instanceof UnwritableError) return '';
+      throw error;
+    }
   }
 
   override contents(): GoMap {

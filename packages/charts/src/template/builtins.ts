@@ -2,8 +2,10 @@ import { byteLength, sliceBytes, textToBytes, utf8Compare } from '../go/bytes.ts
 import { show, sprint, sprintf, sprintln } from '../go/format.ts';
 import { isPrintable } from '../go/quote.ts';
 import {
+  deepEqual,
   GoObject,
   integerOf,
+  isNilContainer,
   isTrue,
   kindOf,
   SizedInt,
@@ -54,6 +56,11 @@ function isNil(value: Value): boolean {
   return value === undefined || value === null;
 }
 
+/** Nothing at all, or a map or slice that was never made. */
+function isNilOrUnmade(value: Value): boolean {
+  return isNil(value) || isNilContainer(value);
+}
+
 function equal(a: Value, b: Value): boolean {
   const kind = basicKind(a);
   const other = basicKind(b);
@@ -63,10 +70,11 @@ function equal(a: Value, b: Value): boolean {
     throw new Error(`incompatible types for comparison: ${typeOf(a)} and ${typeOf(b)}`);
   }
   if (kind === undefined) {
-    if (isNil(a) || isNil(b)) return isNil(a) === isNil(b);
-    if (kindOf(a) !== kindOf(b))
+    if (!isNil(a) && !isNil(b) && kindOf(a) !== kindOf(b))
       throw new Error(`non-comparable types ${show(a)}: ${typeOf(a)}, ${typeOf(b)}: ${show(b)}`);
-    if (b instanceof GoObject && b.goKind !== 'map' && b.goKind !== 'slice') return a === b;
+    if (isNilOrUnmade(a) || isNilOrUnmade(b)) return isNilOrUnmade(a) === isNilOrUnmade(b);
+    if (b instanceof GoObject && b.goKind !== 'map' && b.goKind !== 'slice')
+      return b.goKind === 'struct' ? deepEqual(a, b) : a === b;
     throw new Error(`non-comparable type ${show(b)}: ${typeOf(b)}`);
   }
   return isInteger(kind) ? integerOf(a) === integerOf(b) : a === b;
@@ -107,6 +115,11 @@ function contentsOf(item: Value): Value {
   return item instanceof GoObject && (item.goKind === 'map' || item.goKind === 'slice') ? item.contents() : item;
 }
 
+/** What a key that a map does not have stands for. */
+function zeroOf(map: GoMap): Value {
+  return typeOf(map) === 'map[string]string' ? '' : null;
+}
+
 function element(container: Value, index: Value): Value {
   const item = contentsOf(container);
   if (item === null || item === undefined) throw new Error('index of nil pointer');
@@ -115,7 +128,7 @@ function element(container: Value, index: Value): Value {
       throw new Error(
         isNil(index) ? 'value is nil; should be of type string' : `value has type ${typeOf(index)}; should be string`,
       );
-    return item.get(index) ?? (typeOf(item) === 'map[string]string' ? '' : null);
+    return item.get(index) ?? (typeOf(container) === 'engine.files' ? new Uint8Array() : zeroOf(item));
   }
   if (Array.isArray(item)) {
     const at = indexNumber(index, item.length);
@@ -191,7 +204,7 @@ function escapeScript(text: string): string {
     const escape = jsEscapes[char];
     if (escape !== undefined) return escape;
     const code = char.codePointAt(0)!;
-    if (code === 0x7f || (code >= 0x80 && isPrintable(char))) return char;
+    if (code === 0x7f || (code >= 0xdc80 && code <= 0xdcff) || (code >= 0x80 && isPrintable(char))) return char;
     return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
   });
 }

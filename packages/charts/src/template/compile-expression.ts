@@ -271,6 +271,11 @@ export class ExpressionCompiler {
             value = field;
           }
           fromContainer = false;
+        } else if (value instanceof SizedInt && value.method(name)) {
+          const given = i === last ? argumentsOf : [];
+          const method = value.method(name) as GoFunction<Run>;
+          value = callWith(run, dot, method, name, node, given, i === last && hasFinal, final);
+          fromContainer = false;
         } else if (value === undefined) {
           if (run.missingKey === 'error') run.fail(`nil data; no entry for key ${quote(name)}`);
         } else if (value === null) run.fail(`nil pointer evaluating interface {}.${name}`);
@@ -448,7 +453,7 @@ function fieldOf(run: Run, object: GoObject, name: string): Value {
   if (object.goKind === 'map') {
     const contents = object.contents();
     const found = contents instanceof Map ? contents.get(name) : undefined;
-    return found ?? missing(run, object, name);
+    return found ?? (typeOf(object) === 'engine.files' ? new Uint8Array() : missing(run, object, name));
   }
   return run.fail(`can't evaluate field ${name} in type ${typeOf(object)}`);
 }

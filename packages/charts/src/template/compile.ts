@@ -23,7 +23,7 @@ function shown(run: Run, value: Value): string {
   } catch (error) {
     run.fail((error as Error).message, error);
   }
-  return show(value);
+  return value instanceof GoObject ? value.printed() : show(value);
 }
 
 /** Notes that an action is run. */

@@ -60,15 +60,19 @@ export function parseInteger(text: string): bigint | undefined {
 
 /** A float literal as `strconv.ParseFloat` reads it; `undefined` when it is none or too large. */
 export function parseFloatLiteral(text: string): number | undefined {
-  const hex = /^([+-]?)0[xX]([0-9a-fA-F_]*)(?:\.([0-9a-fA-F_]*))?[pP]([+-]?[0-9]+)$/.exec(text);
+  // Underscores stand between digits, or after the prefix.
+  if (text.includes('_')) {
+    if (/(?:^|[^0-9a-fA-FxX])_|_(?:$|[^0-9a-fA-F])|[xX].*[pP][^_]*_[^0-9]/.test(text)) return undefined;
+    text = text.replaceAll('_', '');
+  }
+  const hex = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?[0-9]+)$/.exec(text);
   if (hex) {
     const [, sign, whole = '', fraction = '', exponent] = hex;
-    const digits = (whole + fraction).replaceAll('_', '');
+    const digits = whole + fraction;
     if (digits === '') return undefined;
-    const value = Number(BigInt(`0x${digits}`)) * 2 ** (Number(exponent) - 4 * fraction.replaceAll('_', '').length);
+    const value = Number(BigInt(`0x${digits}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
     return sign === '-' ? -value : value;
   }
-  // Underscores may stand only where a base prefix allows them, and a decimal float has none.
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;

@@ -1,6 +1,5 @@
-import { withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
-import { fromPlain, GoObject, isNilMap, SizedInt, sortedKeys, type GoMap, type Value } from '../go/values.ts';
+import { fromPlain, GoObject, isNilContainer, SizedInt, sortedKeys, type GoMap, type Value } from '../go/values.ts';
 
 /** Go's `encoding/json`. */
 
@@ -30,7 +29,7 @@ export function writeJson(value: Value, options: WriteJsonOptions = {}): string 
     if (item instanceof SizedInt) return String(item.value);
     if (item instanceof Uint8Array) return jsonString(Buffer.from(item).toString('base64'), escapeHtml);
     if (item instanceof GoObject) return write(item.plain(), depth, item.goKind === 'struct' || item.goKind === 'ptr');
-    if (isNilMap(item)) return 'null';
+    if (isNilContainer(item)) return 'null';
     const [open, close, parts] = Array.isArray(item)
       ? ['[', ']', item.map((element) => write(element, depth + 1))]
       : ['{', '}', members(item, depth, isStruct)];
@@ -65,8 +64,8 @@ const controlEscapes: Readonly<Record<string, string>> = {
 };
 
 function jsonString(text: string, escapeHtml: boolean): string {
-  const pattern = escapeHtml ? /["\\\p{Cc}<>&\u2028\u2029]/gu : /["\\\p{Cc}\u2028\u2029]/gu;
-  const escaped = withReplacements(text).replace(
+  const pattern = escapeHtml ? /["\\\p{Cc}\p{Cs}<>&\u2028\u2029]/gu : /["\\\p{Cc}\p{Cs}\u2028\u2029]/gu;
+  const escaped = text.replace(
     pattern,
     (char) => controlEscapes[char] ?? (isHighControl(char) ? char : unicodeEscape(char)),
   );
@@ -79,6 +78,8 @@ function isHighControl(char: string): boolean {
 }
 
 function unicodeEscape(char: string): string {
+  // A byte that is no character.
+  if (char >= '\ud800' && char <= '\udfff') return '\\ufffd';
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 

@@ -1,7 +1,17 @@
 import { createRequire } from 'node:module';
 import type * as Toml from 'smol-toml';
 import { formatFloat } from '../go/float.ts';
-import { GoObject, int64, SizedInt, sortedKeys, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
+import {
+  GoObject,
+  int64,
+  isNilContainer,
+  SizedInt,
+  sortedKeys,
+  typed,
+  typeOf,
+  type GoMap,
+  type Value,
+} from '../go/values.ts';
 
 /** TOML as BurntSushi/toml reads and lays it out. */
 
@@ -26,7 +36,7 @@ function fromToml(value: unknown, isDate: (value: unknown) => value is Toml.Toml
 }
 
 export function writeToml(value: Value): string {
-  if (value instanceof GoObject) return writeToml(value.plain());
+  if (value instanceof GoObject && !value.isYamlScalar) return writeToml(value.plain());
   if (!(value instanceof Map)) return element(value);
   const writer = new Writer();
   writer.table([], value);
@@ -38,12 +48,11 @@ class Writer {
 
   /** Plain keys first, then tables, each sorted. */
   table(path: readonly string[], map: GoMap): void {
-    const keys = sortedKeys(map).filter((key) => map.get(key) !== null && map.get(key) !== undefined);
-    const isTable = (key: string) => map.get(key) instanceof Map || isTables(map.get(key));
-    for (const key of keys.filter((each) => !isTable(each))) {
+    const keys = writtenKeys(map);
+    for (const key of keys.filter((each) => !isTable(map.get(each)))) {
       this.text += `${indentOf([...path, key])}${keyText(key)} = ${element(map.get(key))}\n`;
     }
-    for (const key of keys.filter(isTable)) this.#subTable([...path, key], map.get(key));
+    for (const key of keys.filter((each) => isTable(map.get(each)))) this.#subTable([...path, key], map.get(key));
   }
 
   #subTable(path: readonly string[], value: Value): void {
@@ -70,6 +79,19 @@ function indentOf(path: readonly string[]): string {
   return '  '.repeat(path.length - 1);
 }
 
+/** What is nothing is left out. */
+function writtenKeys(map: GoMap): string[] {
+  return sortedKeys(map).filter((key) => !isNothing(map.get(key)));
+}
+
+function isNothing(value: Value): boolean {
+  return value === null || value === undefined || isNilContainer(value);
+}
+
+function isTable(value: Value): boolean {
+  return value instanceof Map || isTables(value);
+}
+
 function isTables(value: Value): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((item) => item instanceof Map);
 }
@@ -90,13 +112,27 @@ function element(value: Value): string {
       return float(value);
   }
   if (value instanceof SizedInt) return String(value.value);
+  if (value instanceof Uint8Array) return `[${value.join(', ')}]`;
   if (Array.isArray(value)) return `[${value.map(element).join(', ')}]`;
-  if (value instanceof Map) {
-    const keys = sortedKeys(value).filter((key) => value.get(key) !== null && value.get(key) !== undefined);
-    return `{${keys.map((key) => `${keyText(key)} = ${element(value.get(key))}`).join(', ')}}`;
-  }
+  if (value instanceof Map) return inlineTable(value);
+  // A time stands without quotes.
+  if (value instanceof GoObject && value.isYamlScalar) return value.plain() as string;
   if (value instanceof GoObject) return element(value.plain());
   throw new Error(`toml: cannot encode ${typeOf(value)}`);
+}
+
+/** A key without a value is left out, but not the comma after the one before it. */
+function inlineTable(map: GoMap): string {
+  const keys = sortedKeys(map);
+  const tables = keys.filter((key) => isTable(map.get(key)));
+  const direct = keys.filter((key) => !isTable(map.get(key)));
+  const written = (part: readonly string[], isFollowed: boolean) =>
+    part.map((key, index) => {
+      const value = map.get(key);
+      if (isNothing(value)) return '';
+      return `${keyText(key)} = ${element(value)}${isFollowed || index < part.length - 1 ? ', ' : ''}`;
+    });
+  return `{${[...written(direct, tables.length > 0), ...written(tables, false)].join('')}}`;
 }
 
 function float(value: number): string {

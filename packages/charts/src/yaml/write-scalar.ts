@@ -53,13 +53,13 @@ function isBlankOrEnd(char: string | undefined): boolean {
   return char === undefined || char === ' ' || char === '\t' || isBreak(char);
 }
 
-/** go-yaml v2 knows no characters beyond the basic plane. */
-function isPrintable(char: string, dialect: YamlDialect): boolean {
+/** go-yaml knows no characters beyond the basic plane. */
+function isPrintable(char: string): boolean {
   const code = char.codePointAt(0)!;
   if (code === 0x0a || (code >= 0x20 && code <= 0x7e)) return true;
   if (code < 0xa0 || code === 0xfeff || code === 0xfffe || code === 0xffff) return false;
   if (code >= 0xd800 && code <= 0xdfff) return false;
-  return code <= 0xffff || dialect === 'v3';
+  return code <= 0xffff;
 }
 
 /** Texts of ASCII with nothing to escape: what is found out about others character by character, patterns tell of these. */
@@ -87,6 +87,7 @@ export function analyse(text: string, dialect: YamlDialect): Analysis {
   const last = chars.length - 1;
   let indicators = text.startsWith('---') || text.startsWith('...');
   let specials = false;
+  let tabs = false;
   let lineBreaks = false;
   let breakThenSpace = false;
   let spaceThenBreak = false;
@@ -100,7 +101,8 @@ export function analyse(text: string, dialect: YamlDialect): Analysis {
       else if ((char === '?' || char === ':' || char === '-') && beforeBlank) indicators = true;
     } else if (char === ':' && beforeBlank) indicators = true;
     else if (char === '#' && afterBlank) indicators = true;
-    if (!isPrintable(char, dialect)) specials = true;
+    if (char === '\t' && dialect === 'v3') tabs = true;
+    else if (!isPrintable(char)) specials = true;
     if (isSpace(char)) {
       if (afterBreak) breakThenSpace = true;
       afterSpace = true;
@@ -120,8 +122,8 @@ export function analyse(text: string, dialect: YamlDialect): Analysis {
   const edgy = edges.some((char) => isSpace(char) || isBreak(char));
   const broken = spaceThenBreak || specials;
   return {
-    plainAllowed: !edgy && !breakThenSpace && !broken && !lineBreaks && !indicators,
-    singleAllowed: !breakThenSpace && !broken,
+    plainAllowed: !edgy && !breakThenSpace && !broken && !tabs && !lineBreaks && !indicators,
+    singleAllowed: !breakThenSpace && !broken && !tabs,
     literalAllowed: !isSpace(chars[last]) && !broken,
     multiline: lineBreaks,
   };
@@ -192,8 +194,8 @@ const escapes: Readonly<Record<string, string>> = {
   '\u2029': '\\P',
 };
 
-function escapeOf(char: string, dialect: YamlDialect): string | undefined {
-  const mustEscape = !isPrintable(char, dialect) || isBreak(char) || char === '"' || char === '\\';
+function escapeOf(char: string, always: boolean): string | undefined {
+  const mustEscape = always || !isPrintable(char) || isBreak(char) || char === '"' || char === '\\';
   if (!mustEscape) return undefined;
   const known = escapes[char];
   if (known !== undefined) return known;
@@ -204,14 +206,16 @@ function escapeOf(char: string, dialect: YamlDialect): string | undefined {
   return `\\U${digits.padStart(8, '0')}`;
 }
 
-export function writeDoubleQuoted(text: string, layout: ScalarLayout, dialect: YamlDialect): string {
+export function writeDoubleQuoted(text: string, layout: ScalarLayout): string {
   const chars = runes(text);
   const newLine = `\n${' '.repeat(layout.indent)}`;
+  // go-yaml looks for the mark at the beginning of the text, whichever character it is at.
+  const always = chars[0] === '\ufeff';
   let body = '';
   let column = layout.column + 1;
   let spaces = false;
   for (const [index, char] of chars.entries()) {
-    const escaped = escapeOf(char, dialect);
+    const escaped = escapeOf(char, always);
     if (escaped !== undefined) {
       body += escaped;
       column += escaped.length;

@@ -1,6 +1,6 @@
-import { byteLength, runeCount, withReplacements } from '../go/bytes.ts';
+import { byteLength, runeCount, textToBytes, withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
-import { GoObject, isNilMap, SizedInt, type GoMap, type Value } from '../go/values.ts';
+import { GoObject, isNilContainer, SizedInt, type GoMap, type Value } from '../go/values.ts';
 import { naturalOrder } from './key-order.ts';
 import { needsQuotes, type YamlDialect } from './resolve.ts';
 import { scalarStyle, writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './write-scalar.ts';
@@ -10,6 +10,11 @@ export interface WriteYamlOptions {
   dialect?: YamlDialect;
   /** Columns per level. Default 2. */
   indent?: number;
+  /**
+   * Helm's `toYaml` writes JSON first and reads that as YAML: what its reader refuses cannot be written, and it takes U+0085 for the end
+   * of a line. Default false.
+   */
+  throughJson?: boolean;
   /** Keys stay in the order of the map instead of go-yaml's, as a struct's do. Default false. */
   keepOrder?: boolean;
 }
@@ -26,7 +31,7 @@ const longestSimpleKey = 128;
  * indented under a mapping (v2). Ends with a line break.
  */
 export function writeYaml(value: Value, options: WriteYamlOptions = {}): string {
-  const writer = new Writer(options.dialect ?? 'v2', options.indent ?? 2, options.keepOrder ?? false);
+  const writer = new Writer(options);
   writer.document(value);
   return writer.finished();
 }
@@ -38,12 +43,14 @@ class Writer {
   readonly #dialect: YamlDialect;
   readonly #step: number;
   readonly #keepOrder: boolean;
+  readonly #throughJson: boolean;
   readonly #width: number;
 
-  constructor(dialect: YamlDialect, step: number, keepOrder: boolean) {
+  constructor({ dialect = 'v2', indent = 2, keepOrder = false, throughJson = false }: WriteYamlOptions) {
     this.#dialect = dialect;
     this.#keepOrder = keepOrder;
-    this.#step = step;
+    this.#throughJson = throughJson;
+    this.#step = indent;
     this.#width = dialect === 'v2' ? 80 : Infinity;
   }
 
@@ -81,14 +88,14 @@ class Writer {
       if (!first) this.#line(indent);
       first = false;
       const value = toData(map.get(key), this.#dialect);
-      const complex = key.includes('\n') || byteLength(key) > longestSimpleKey;
+      const complex = lineBreak.test(key) || byteLength(key) > longestSimpleKey;
       if (complex) {
         this.#write('? ');
         this.#string(key, indent, indent + 2, false);
         this.#line(indent);
       } else this.#string(key, indent, this.#column(), true);
       this.#write(':');
-      this.#value(value, indent, depth, true);
+      this.#value(value, indent, depth, !complex);
     }
   }
 
@@ -124,7 +131,12 @@ class Writer {
     else this.#write(scalarText(value, this.#dialect));
   }
 
-  #string(value: string, indent: number, column: number, isKey: boolean): void {
+  #string(written: string, indent: number, column: number, isKey: boolean): void {
+    if (this.#dialect === 'v3' && !written.isWellFormed()) {
+      this.#write(`!!binary ${Buffer.from(textToBytes(written)).toString('base64')}`);
+      return;
+    }
+    const value = this.#throughJson ? readBack(written, isKey) : written;
     const layout = { indent: indent + this.#step, step: this.#step, column, width: isKey ? Infinity : this.#width };
     switch (scalarStyle(value, { quoted: needsQuotes(value, this.#dialect), isKey, dialect: this.#dialect })) {
       case 'plain':
@@ -134,7 +146,7 @@ class Writer {
         this.#write(writeSingleQuoted(value, layout));
         break;
       case 'double':
-        this.#write(writeDoubleQuoted(value, layout, this.#dialect));
+        this.#write(writeDoubleQuoted(value, layout));
         break;
       case 'literal':
         this.#write(writeLiteral(value, layout));
@@ -152,13 +164,29 @@ class Writer {
   }
 }
 
+/** What ends a line of YAML. */
+const lineBreak = /[\n\r\u0085\u2028\u2029]/;
+
+/** What Helm's reader makes of a text in JSON. */
+function readBack(text: string, isKey: boolean): string {
+  if (!/[\x7f-\x9f\ufffe\uffff]/.test(text)) return text;
+  if (/[\x7f-\x84\x86-\x9f\ufffe\uffff]/.test(text))
+    throw new UnwritableError('yaml: control characters are not allowed');
+  if (isKey) throw new UnwritableError('yaml: mapping values are not allowed in this context');
+  return text.replace(/ *\u0085[ \u0085]*/g, (ends) => {
+    const more = ends.replaceAll(' ', '').length - 1;
+    return more === 0 ? ' ' : '\n'.repeat(more);
+  });
+}
+
 /** Resolves what encoders see of objects and bytes. */
 function toData(value: Value, dialect: YamlDialect): Value {
   if (value instanceof GoObject && value.isYamlScalar && dialect === 'v3') return value;
   if (value instanceof GoObject) return toData(value.plain(), dialect);
+  if (value instanceof Uint8Array && dialect === 'v3') return [...value].map(BigInt);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (value instanceof Map && isNilMap(value)) return null;
-  return typeof value === 'string' && !value.isWellFormed() ? withReplacements(value) : value;
+  if (dialect === 'v2' && isNilContainer(value)) return null;
+  return typeof value === 'string' && dialect === 'v2' && !value.isWellFormed() ? withReplacements(value) : value;
 }
 
 function isFilled(value: Value): value is GoMap | Value[] {
@@ -179,8 +207,8 @@ function numberText(value: number, dialect: YamlDialect): string {
   if (dialect === 'v2') {
     if (!Number.isFinite(value)) throw new UnwritableError(`json: unsupported value: ${formatFloat(value, 'g')}`);
     // Helm's way goes through JSON, where a whole float is written without a point.
-    const size = Math.abs(value);
-    if (Number.isInteger(value) && size < 1e21) return BigInt(value).toString();
+    // It is read back as an integer where 64 bits hold it.
+    if (Number.isInteger(value) && value < 2 ** 64 && value >= -(2 ** 63)) return BigInt(value).toString();
     return formatFloat(value, 'g');
   }
   if (Number.isNaN(value)) return '.nan';
