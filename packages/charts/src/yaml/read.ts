@@ -121,8 +121,9 @@ function construct(text: string, options: ReadYamlOptions, firstOnly = false): u
 
 type Events = ReturnType<typeof parseEvents>;
 
-/** How often a text is mended before it is somebody else's. */
+/** How often a text is mended before it is somebody else's; a long one is read once more only. */
 const mostRepairs = 20;
+const longText = 200_000;
 
 /**
  * The parser's events, with what go-yaml's scanner does otherwise: a text in quotes may go on in any column, what stands after the first
@@ -139,7 +140,9 @@ function parse(text: string, dialect: YamlDialect, firstOnly: boolean): { source
       return { source, events };
     } catch (error) {
       const mended =
-        error instanceof YAMLException && repairs < mostRepairs ? mend(source, error, firstOnly) : undefined;
+        error instanceof YAMLException && repairs < (text.length > longText ? 1 : mostRepairs)
+          ? mend(source, error, firstOnly)
+          : undefined;
       if (mended === undefined) throw error;
       source = mended;
     }
