@@ -16,6 +16,7 @@ const files = {
   'chart/templates/config.yaml':
     'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  text: {{ .Values.text | quote }}\n',
   'chart/templates/test.yaml': 'kind: Pod\nmetadata: {name: try, annotations: {helm.sh/hook: test}}\n',
+  'empty/notes.txt': 'nothing here\n',
   'helmfile.yaml.gotmpl': `environments:
   default: { values: [{ word: hi }] }
   prod: { values: [{ word: good day }] }
@@ -103,11 +104,11 @@ describe('slipway helmfile without a cluster', () => {
 
   it.each([
     ['list', { file: 'nowhere.yaml' }, /nowhere\.yaml: no such state file or directory/],
-    ['list', { environment: 'unknown' }, /map has no entry for key "word"/],
+    ['list', { environment: 'unknown' }, /environment "unknown" is not defined/],
     ['list', { selector: ['tier'] }, /tier/],
     ['list', { selector: ['tier=nowhere'] }, /no release has the labels tier=nowhere in environment default/],
-    ['build', { 'state-values-file': ['absent.yaml'] }, /absent\.yaml cannot be read: ENOENT/],
-    ['template', { selector: ['name=shop'] }, /needs "apps\/store", which the selectors do not take/],
+    ['build', { 'state-values-file': ['absent.yaml'] }, /given values: file\[0\]: absent\.yaml does not exist in/],
+    ['list', { file: 'empty' }, /empty has no state files/],
     ['template', { 'include-needs': true, 'skip-needs': true }, /cannot be used together/],
   ] as [string, object, RegExp][])('%s with %j says what is wrong', async (name, flags, message) => {
     await expect(call(name, flags)).rejects.toThrow(message);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube/command';
 
 import { toPlain } from '../go/values.ts';
@@ -7,7 +6,6 @@ import type { NeedsPolicy } from '../helmfile/plan.ts';
 import { ChartRepositories } from '../repository/chart-repositories.ts';
 import { openServers } from '../repository/download.ts';
 import { readHelmConfig } from '../repository/helm-config.ts';
-import { readValuesFile } from '../values/read-values-file.ts';
 import { collectValues } from '../values/value-options.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
@@ -38,32 +36,40 @@ export const helmfileFlags = {
     type: 'string',
     repeated: true,
     value: 'key=value',
-    summary: 'the same on the command line',
+    summary: 'the same on the command line, over the files',
+    perCall: true,
+  },
+  'state-values-set-string': {
+    type: 'string',
+    repeated: true,
+    value: 'key=value',
+    summary: 'the same, always as text',
     perCall: true,
   },
 } as const;
 
 /** What becomes of releases that others need and no selector takes. */
 export const needsFlags = {
-  'include-needs': { type: 'boolean', summary: 'take releases that the selected ones need, too', perCall: true },
-  'skip-needs': { type: 'boolean', summary: 'leave them as they are', perCall: true },
+  'include-needs': {
+    type: 'boolean',
+    summary: 'take releases that the selected ones need, too, and what those need',
+    perCall: true,
+  },
+  'include-transitive-needs': { type: 'boolean', summary: 'the same', perCall: true },
+  'skip-needs': { type: 'boolean', summary: 'leave them as they are, as without these flags', perCall: true },
 } as const;
 
 export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
-  if (flags['include-needs'] && flags['skip-needs'])
+  const includes = flags['include-needs'] || flags['include-transitive-needs'];
+  if (includes && flags['skip-needs'])
     throw new CommandError('--include-needs and --skip-needs cannot be used together', { exitCode: exitCodes.usage });
-  if (flags['include-needs']) return 'include';
-  return flags['skip-needs'] ? 'skip' : 'require';
+  return includes ? 'include' : 'skip';
 }
 
 /** Loads what the flags name. Templates may not run programs. As with helmfile, selectors that take nothing are a mistake. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
-  const files = flags['state-values-file'];
-  const set = flags['state-values-set'];
-  const values = await collectValues(
-    { files, set },
-    async (path) => await readValuesFile(resolve(terminal.cwd, path), path),
-  );
+  const setText = { set: flags['state-values-set'], setString: flags['state-values-set-string'] };
+  const set = await collectValues(setText, () => Promise.reject(new Error('these flags name no files')));
   const helmfile = await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),
@@ -77,7 +83,8 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
         open: openServers(terminal.env),
       });
     },
-    ...(values.size > 0 ? { values: toPlain(values) as Record<string, unknown> } : {}),
+    valuesFiles: flags['state-values-file'] ?? [],
+    ...(set.size > 0 ? { set: toPlain(set) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random },
   });
   if (!flags.selector?.length || helmfile.releases.length > 0) return helmfile;

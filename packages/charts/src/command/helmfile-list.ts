@@ -1,6 +1,7 @@
 import { defineCommand, outputFlag } from '@slipway/kube';
 
 import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
+import { helmfilesOwnBuilding } from './helmfile-own-flags.ts';
 import { explained } from './release-flags.ts';
 import { rowsText } from './release-text.ts';
 
@@ -10,6 +11,7 @@ export const helmfileListCommand = defineCommand({
     ...helmfileFlags,
     output: outputFlag,
   },
+  knownElsewhere: helmfilesOwnBuilding,
   examples: [{ line: 'slipway helmfile list -f helmfile.d -l app=core --output json' }],
   async run({ terminal, flags }) {
     await using helmfile = await explained(async () => await loadFromFlags(terminal, flags));

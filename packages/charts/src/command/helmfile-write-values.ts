@@ -6,6 +6,7 @@ import { textToBytes } from '../go/bytes.ts';
 import { outputFile } from '../helmfile/output-file.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
+import { helmfilesOwnBuilding } from './helmfile-own-flags.ts';
 import { explained } from './release-flags.ts';
 
 /** `slipway helmfile write-values`. */
@@ -18,6 +19,7 @@ export const helmfileWriteValuesCommand = defineCommand({
       summary: 'where each file goes, made of .Release, .State and .Environment',
     },
   },
+  knownElsewhere: helmfilesOwnBuilding,
   examples: [
     {
       line: "slipway helmfile write-values --output-file-template 'values/{{ .Release.Namespace }}-{{ .Release.Name }}.yaml'",

@@ -35,9 +35,16 @@ function ordered(spec: Spec, fields: Fields): GoMap {
 
 /** What helmfile leaves out: texts and containers without content. A flag that is false was set to it. */
 function isEmpty(value: Value, field: Field): boolean {
-  if (field.type === 'struct') return false;
+  if (field.type === 'struct') return Object.entries(field.fields!).every(([key, each]) => isZero(value, key, each));
   if (field.omitted) return !isTrue(value);
   return value === '' || (Array.isArray(value) && value.length === 0) || (isMap(value) && value.size === 0);
+}
+
+/** A group whose keys all say what they would without being there is left out. */
+function isZero(group: Value, key: string, field: Field): boolean {
+  const value = (group as Spec).get(key);
+  if (value === undefined || isEmpty(value, field)) return true;
+  return field.otherwise !== undefined && !isTrue(value);
 }
 
 function orderedField(value: Value, field: Field): Value {

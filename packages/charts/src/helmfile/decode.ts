@@ -60,11 +60,13 @@ function decodeField(value: Value, field: Field, place: Place): Value {
       return decodeText(value, place);
     case 'bool': {
       const plain = meaningOf(value);
-      if (typeof plain !== 'boolean') throw wrongType(value, 'true or false', place);
-      return plain;
+      const flag = typeof plain === 'string' ? oldFlags.get(plain) : plain;
+      if (typeof flag !== 'boolean') throw wrongType(value, 'true or false', place);
+      return flag;
     }
     case 'int': {
-      const plain = meaningOf(value);
+      const read = meaningOf(value);
+      const plain = typeof read === 'number' && Number.isSafeInteger(read) ? BigInt(read) : read;
       if (typeof plain !== 'bigint') throw wrongType(value, 'a whole number', place);
       return plain;
     }
@@ -96,6 +98,12 @@ function decodeField(value: Value, field: Field, place: Place): Value {
       return null;
   }
 }
+
+/** To go-yaml v3 these are texts, and yet it takes them where a flag is wanted. */
+export const oldFlags: ReadonlyMap<string, boolean> = new Map([
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON'].map((text) => [text, true] as const),
+  ...['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF'].map((text) => [text, false] as const),
+]);
 
 function items(value: Value, { file, path }: Place): [Value, Place][] {
   if (!Array.isArray(value)) throw wrongType(value, 'a list', { file, path });

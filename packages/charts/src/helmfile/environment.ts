@@ -4,16 +4,18 @@ import { Struct } from '../go/struct.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { copyOnDemand } from './copy-on-demand.ts';
 
-/** What `.Values` is made of: the state's own defaults, then the values of its environment. */
+/** What `.Values` is made of: the state's own defaults, then the values of its environment, then what was set by hand. */
 export interface Environment {
   readonly name: string;
   readonly kubeContext: string;
   readonly values: GoMap;
   readonly defaults: GoMap;
+  /** What `--state-values-set` says: here lists are laid over each other item by item. */
+  readonly set: GoMap;
 }
 
 export function emptyEnvironment(name: string): Environment {
-  return { name, kubeContext: '', values: new Map(), defaults: new Map() };
+  return { name, kubeContext: '', values: new Map(), defaults: new Map(), set: new Map() };
 }
 
 /** One environment over another; without a base the upper one is all there is. */
@@ -27,12 +29,14 @@ export function mergeEnvironments(
     kubeContext: over.kubeContext === '' ? base.kubeContext : over.kubeContext,
     values: layer(base.values, over.values),
     defaults: layer(base.defaults, over.defaults),
+    set: layer(base.set, over.set, 'by item'),
   };
 }
 
 /** `.Values`. Whoever changes it copies it first. */
 export function valuesOfEnvironment(environment: Environment): GoMap {
-  return layer(environment.defaults, environment.values);
+  const { defaults, values, set } = environment;
+  return layer(layer(defaults, values), set, 'by item');
 }
 
 const digests = new WeakMap<Environment, string>();
@@ -41,49 +45,53 @@ const digests = new WeakMap<Environment, string>();
 export function digestOf(environment: Environment): string {
   let digest = digests.get(environment);
   if (digest === undefined) {
-    const { name, kubeContext, values, defaults } = environment;
+    const { name, kubeContext, values, defaults, set } = environment;
     // Unlike JSON it tells an int from a float64.
     digest = createHash('sha256')
-      .update(serialize([name, kubeContext, values, defaults]))
+      .update(serialize([name, kubeContext, values, defaults, set]))
       .digest('base64');
     digests.set(environment, digest);
   }
   return digest;
 }
 
+type Lists = 'whole' | 'by item';
+
 /**
  * Lays one layer of values over another as helmfile does between layers: tables merge, lists are replaced (one with holes
  * fills in item by item), and a null takes nothing away. Changes neither.
  */
-export function layer(base: GoMap, over: GoMap): GoMap {
+export function layer(base: GoMap, over: GoMap, lists: Lists = 'whole'): GoMap {
   const merged: GoMap = new Map(base);
   for (const [key, value] of over) {
     const present = merged.get(key);
     if (value === null || value === undefined) {
       if (!merged.has(key)) merged.set(key, null);
-    } else if (isMap(value) && isMap(present)) merged.set(key, layer(present, value));
-    else if (Array.isArray(value) && Array.isArray(present)) merged.set(key, layerList(present, value));
+    } else if (isMap(value) && isMap(present)) merged.set(key, layer(present, value, lists));
+    else if (Array.isArray(value) && Array.isArray(present)) merged.set(key, layerList(present, value, lists));
     else merged.set(key, value);
   }
   return merged;
 }
 
-function layerList(base: Value[], over: Value[]): Value[] {
-  if (!over.includes(null)) return over;
+function layerList(base: Value[], over: Value[], lists: Lists): Value[] {
+  if (lists === 'whole' && !over.includes(null)) return over;
   const length = Math.max(base.length, over.length);
   return Array.from({ length }, (_, index) => {
     const present = base[index] ?? null;
     const value = over[index] ?? null;
     if (value === null) return present;
-    return isMap(value) && isMap(present) ? layer(present, value) : value;
+    return isMap(value) && isMap(present) ? layer(present, value, lists) : value;
   });
 }
 
 /** What a state or an environment's values file sees. */
 export function environmentData(environment: Environment): Struct {
   const values = copyOnDemand(valuesOfEnvironment(environment));
+  // As helmfile has it: only here, not for the expressions of releases, these count among the values of the environment.
+  const withSet = { ...environment, values: layer(environment.values, environment.set, 'by item') };
   return new Struct('state.EnvironmentTemplateData', {
-    Environment: environmentStruct(environment),
+    Environment: environmentStruct(withSet),
     Namespace: '',
     Values: values,
     StateValues: values,
@@ -96,6 +104,6 @@ export function environmentStruct(environment: Environment): Struct {
     KubeContext: environment.kubeContext,
     Values: copyOnDemand(environment.values),
     Defaults: copyOnDemand(environment.defaults),
-    CLIOverrides: new Map(),
+    CLIOverrides: copyOnDemand(environment.set),
   });
 }

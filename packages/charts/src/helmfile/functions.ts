@@ -165,16 +165,18 @@ function requiredEnv(run: Run, name: string): string {
   return value;
 }
 
+/** As Go's `os.Expand` has it: a character of a shell's own is a name, and braces around nothing go away. */
 function expandEnvironment(run: Run, text: string): string {
   const { variables } = environmentOf(run);
-  return text.replace(/\$(?:\{([^}]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g, (_, braced: string, bare: string) => {
-    return variables[braced ?? bare] ?? '';
-  });
+  return text.replace(
+    /\$(?:\{([^}]*)\}|\{|([*#$@!?\-0-9])|([A-Za-z_][A-Za-z0-9_]*))/g,
+    (_, braced?: string, special?: string, bare?: string) => variables[braced ?? special ?? bare ?? ''] ?? '',
+  );
 }
 
-function refused(name: string): TemplateFunction {
+function refused(name: string, why = 'it reads secrets from elsewhere'): TemplateFunction {
   return variadic([], 'any', () => {
-    throw new HelmfileError('Unsupported', `function "${name}" is not supported: it reads secrets from elsewhere`);
+    throw new HelmfileError('Unsupported', `function "${name}" is not supported: ${why}`);
   });
 }
 
@@ -244,6 +246,7 @@ export const helmfileFunctions: FunctionTable = new Map<string, TemplateFunction
   ],
   ['fetchSecretValue', refused('fetchSecretValue')],
   ['expandSecretRefs', refused('expandSecretRefs')],
+  ['getHostByName', refused('getHostByName', 'templates ask no name server')],
 ]);
 
 /** sprig's `fromJson` answers nil to what is no JSON. */

@@ -6,6 +6,7 @@ import { toPlain } from '../go/values.ts';
 import { HelmfileCache } from './cache.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import { loadHelmfile, type Helmfile, type LoadHelmfileOptions } from './helmfile.ts';
+import type { NeedsPolicy } from './plan.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -74,7 +75,7 @@ describe('a state that is wrong is refused with file and path', () => {
     ],
     [
       'a text where a flag belongs',
-      `${release}    installed: "yes"`,
+      `${release}    installed: perhaps`,
       'InvalidState',
       'helmfile.yaml: releases[0].installed must be true or false, but is a text',
     ],
@@ -84,7 +85,33 @@ describe('a state that is wrong is refused with file and path', () => {
       'InvalidState',
       'helmfile.yaml: releases[0].values[0] must be a path or a mapping, but is a number',
     ],
-    ['a list as state', '- a', 'InvalidState', 'helmfile.yaml: the state must be a mapping, but is a list'],
+    ['a list as state', '- a: 1\nb: 2', 'InvalidState', 'helmfile.yaml: yaml: line '],
+    ['a state without keys', '# nothing yet', 'InvalidState', 'helmfile.yaml: no key stands at the start of a line'],
+    [
+      'environments and releases in one part',
+      `environments: {default: {}}\n${release}`,
+      'InvalidState',
+      'helmfile.yaml: environments and releases stand in one part',
+    ],
+    [
+      'bases after releases',
+      `${release}---\nbases: [a.yaml]\n`,
+      'InvalidState',
+      'helmfile.yaml: bases must be defined before releases',
+    ],
+    [
+      'two merge keys in a mapping',
+      `templates: {t: &t {chart: x}}\n${release}    <<: *t\n    <<: *t\n`,
+      'InvalidState',
+      'helmfile.yaml: yaml: mapping key "<<" already defined',
+    ],
+    ['a directory among values', `${release}    values: [.]`, 'NotFound', ' is no file'],
+    [
+      'a reference to a secret among values',
+      `${release}    values: [{a: ref+vault://x}]`,
+      'Unsupported',
+      'helmfile.yaml: release "web" values[0]: references to secrets elsewhere',
+    ],
     [
       'a key written twice',
       'namespace: a\nnamespace: b',
@@ -199,7 +226,7 @@ describe('a template', () => {
 
 it('a template that calls itself for ever is an error, not the end', async () => {
   const error = await refusal({
-    'helmfile.yaml.gotmpl': '{{ define "a" }}{{ include "a" . }}{{ end }}namespace: {{ include "a" . }}',
+    'helmfile.yaml.gotmpl': '{{ define "a" }}{{ include "a" . }}{{ end }}\nnamespace: {{ include "a" . }}',
   });
   expect(error.code).toBe('TemplateFailed');
   expect(error.message).toMatch(/nested reference name|without end/);
@@ -224,7 +251,82 @@ it('releases that need each other are refused when they are planned', async () =
   const helmfile = await load({
     'helmfile.yaml': 'releases: [{name: a, chart: x, needs: [b]}, {name: b, chart: x, needs: [a]}]',
   });
-  expect(() => helmfile.plan()).toThrow(/helmfile.yaml: releases need each other: a, b/);
+  expect(() => helmfile.plan()).toThrow(/helmfile.yaml: releases need each other: a -> b -> a/);
+});
+
+describe('a plan', () => {
+  const chain = `releases:
+  - {name: a, chart: x, needs: [b]}
+  - {name: b, chart: x, needs: [c]}
+  - {name: c, chart: x}
+  - {name: d, chart: x}
+`;
+  const planned = async (selectors: string[], needs?: NeedsPolicy) =>
+    (await load({ 'helmfile.yaml': chain }, { selectors })).plan(needs).map(({ name }) => name);
+
+  it('leaves out what the selectors do not take, and keeps the order the needs between ask for', async () => {
+    expect(await planned(['name=a', 'name=c'])).toEqual(['c', 'a']);
+    await expect(planned(['name=a', 'name=c'], 'require')).rejects.toThrow(/"a" needs "b", which the selectors do not/);
+  });
+
+  it('includes needs of needs', async () => {
+    expect(await planned(['name=a'], 'include')).toEqual(['c', 'b', 'a']);
+  });
+
+  it('tells releases of one name on two clusters apart, and their needs', async () => {
+    const helmfile = await load({
+      'helmfile.yaml': `releases:
+  - {name: a, namespace: n, chart: x, kubeContext: one, needs: [b]}
+  - {name: b, namespace: n, chart: x, kubeContext: one, needs: [two/n/b]}
+  - {name: b, namespace: n, chart: x, kubeContext: two}
+`,
+    });
+    expect(helmfile.plan().map(({ id }) => id)).toEqual(['two/n/b', 'one/n/b', 'one/n/a']);
+  });
+
+  it('takes the cluster of the environment for releases that name none', async () => {
+    const environments = 'environments: {default: {kubeContext: ours}}\n---\n';
+    const helmfile = await load({ 'helmfile.yaml': `${environments}${chain}` });
+    expect(helmfile.releases.map(({ kubeContext }) => kubeContext)).toEqual(['ours', 'ours', 'ours', 'ours']);
+  });
+});
+
+it('a namespace of the state counts for all its releases, in labels and templates too', async () => {
+  const helmfile = await load(
+    {
+      'helmfile.yaml':
+        'namespace: all\nreleases: [{name: a, namespace: own, chart: x, needs: [b], values: [v.gotmpl]}, {name: b, chart: x}]',
+      'v.gotmpl': 'in: {{ .Release.Namespace }}',
+    },
+    { selectors: ['namespace=all'] },
+  );
+  expect(helmfile.plan().map(({ id }) => id)).toEqual(['all/b', 'all/a']);
+  expect([...helmfile.valuesOf(helmfile.releases[0]!)]).toEqual([['in', 'all']]);
+});
+
+describe('values given from outside', () => {
+  const state = {
+    'helmfile.yaml.gotmpl':
+      'values: [{list: [1, {a: 1, b: 2}, 3], map: {x: 1, y: 2}}]\n---\ncommonLabels:\n  all: {{ .Values | toJson | quote }}\n',
+    'given.yaml': 'list: [7, 8]\nmap: {x: yes}\n',
+    'given.yaml.gotmpl': 'name: {{ .Environment.Name }}\n',
+  };
+  const given = async (options: Partial<LoadHelmfileOptions>) => (await load(state, options)).environmentValues;
+
+  it('replace lists when they come from files, which are read as helmfile reads values', async () => {
+    expect(await given({ valuesFiles: ['given.yaml', 'given.yaml.gotmpl'] })).toEqual({
+      list: [7, 8],
+      map: { x: 'yes', y: 2 },
+      name: 'default',
+    });
+  });
+
+  it('change single items when they are set', async () => {
+    expect(await given({ set: { list: [null, { a: 9 }], map: { x: null } } })).toEqual({
+      list: [1, { a: 9, b: 2 }, 3],
+      map: { x: 1, y: 2 },
+    });
+  });
 });
 
 describe('a cache', () => {

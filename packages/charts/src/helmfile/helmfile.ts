@@ -34,8 +34,12 @@ export interface LoadHelmfileOptions {
   /** What `env` and `requiredEnv` read. Default: nothing, so that a result depends on its arguments alone. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Values over those of the environment, for every state. */
+  /** Values over those of the environment, for every state that is not nested. */
   values?: Readonly<Record<string, unknown>>;
+  /** Files of values over these, later ones over earlier ones; templates when their names end in `.gotmpl`. */
+  valuesFiles?: readonly string[];
+  /** Values over all others. Items of a list take the place of those at the same positions. */
+  set?: Readonly<Record<string, unknown>>;
   /** Templates may read files below these directories. Default: `cwd` and the directory of every state. */
   roots?: readonly string[];
   /** Runs programs for `exec`. Default: a template that wants one is refused. */
@@ -85,7 +89,7 @@ export interface Helmfile extends AsyncDisposable {
   /** The same as Helm reads them. */
   chartValuesOf(release: HelmfileRelease): GoMap;
   chartOf(release: HelmfileRelease): Promise<Chart>;
-  /** The releases to work on, in order: state by state, what others need first. Without those that are not enabled. */
+  /** The releases to work on, in order: state by state, what others need first. Without those that are not enabled. Default `skip`. */
   plan(needs?: NeedsPolicy): HelmfileRelease[];
   /** Renders the chart of a release with its values. */
   renderRelease(release: HelmfileRelease, options?: RenderReleaseOptions): Promise<RenderedChart>;
@@ -238,14 +242,23 @@ class TreeVisit {
   }
 
   visitAll(): void {
-    const { values, environment = 'default', selectors = [] } = this.#options;
+    const { selectors = [] } = this.#options;
     parseSelectors(selectors);
-    const overrides: Environment | undefined = values && {
-      ...emptyEnvironment(environment),
-      values: withIntegers(fromPlain(values)) as GoMap,
-    };
-    this.#visit(this.#entry(), { selectors, overrides, including: [] });
+    this.#visit(this.#entry(), { selectors, overrides: this.#givenValues(), including: [] });
     if (this.states.length === 0 && this.#undefined.length > 0) throw this.#undefined[0];
+  }
+
+  #givenValues(): Environment | undefined {
+    const { values, valuesFiles = [], set, environment = 'default', cwd } = this.#options;
+    if (!values && valuesFiles.length === 0 && !set) return undefined;
+    const context = emptyEnvironment(environment);
+    const place = { file: 'given values', directory: cwd, place: 'file', context, missing: 'Error' };
+    const given = values ? [withIntegers(fromPlain(values))] : [];
+    return {
+      ...context,
+      values: this.#loader.loadValues([...given, ...valuesFiles], place),
+      set: withIntegers(fromPlain(set ?? {})) as GoMap,
+    };
   }
 
   #entry(): string {
@@ -280,9 +293,12 @@ class TreeVisit {
     if (this.#files.isFile(path)) return [path];
     const entries = this.#files.list(path);
     if (!entries) throw new HelmfileError('NotFound', `${path}: no such state file or directory`);
-    return entries
-      .filter((entry) => !entry.isDirectory && /\.y.*ml(\.gotmpl)?$/.test(entry.name))
-      .map((entry) => join(path, entry.name));
+    const states = entries.filter((entry) => !entry.isDirectory && /\.y.*ml(\.gotmpl)?$/.test(entry.name));
+    if (states.length === 0)
+      throw new HelmfileError('NotFound', `${path} has no state files`, {
+        hint: 'their names end in .yaml, .yml, .yaml.gotmpl or .yml.gotmpl',
+      });
+    return states.map((entry) => join(path, entry.name));
   }
 
   #visitFile(file: string, context: VisitContext): void {
@@ -317,11 +333,10 @@ class TreeVisit {
         place: `helmfiles[${index}]`,
       })),
     );
-    if (expanded.length > 0)
-      state.spec.set(
-        'helmfiles',
-        expanded.map(({ nested, path }) => new Map([...nested, ['path', path]])),
-      );
+    state.spec.set(
+      'helmfiles',
+      expanded.map(({ nested, path }) => new Map([...nested, ['path', path]])),
+    );
     for (const { nested, path, place } of expanded) {
       const own = nested.has('selectors') ? textsOf(nested, 'selectors') : undefined;
       if (own && own.length > 0 && flagOf(nested, 'selectorsInherited'))

@@ -13,6 +13,7 @@ import {
   type Environment,
 } from './environment.ts';
 import { HelmfileError } from './helmfile-error.ts';
+import { checkKeyOrder } from './key-order.ts';
 import { mergeEnvironmentSpecs, mergeSpecs } from './merge-specs.ts';
 import type { Renderer } from './renderer.ts';
 import { groupOf, listOf, textOf, textsOf, type State } from './state.ts';
@@ -47,14 +48,12 @@ export class StateLoader {
   load(source: StateSource): State {
     const directory = dirname(source.file);
     const { spec, environment } = this.#loadParts(source, directory, undefined, false);
-    this.#checkEnvironment(source, spec);
+    if (groupOf(spec, 'environments').size === 0 && !source.overrides) this.#checkEnvironment(source, spec);
     return { file: source.file, directory, spec, environment, values: valuesOfEnvironment(environment) };
   }
 
-  #checkEnvironment({ file, environment, overrides }: StateSource, spec: Spec): void {
-    if (environment === 'default') return;
-    const defined = groupOf(spec, 'environments');
-    if (defined.has(environment) || (defined.size === 0 && overrides)) return;
+  #checkEnvironment({ file, environment }: StateSource, spec: Spec): void {
+    if (environment === 'default' || groupOf(spec, 'environments').has(environment)) return;
     throw new HelmfileError('UndefinedEnvironment', `${file}: environment "${environment}" is not defined`);
   }
 
@@ -66,7 +65,9 @@ export class StateLoader {
     const spec: Spec = new Map();
     let environment = inherited;
     this.#renderer.touch(file);
-    for (const [index, part] of text.replaceAll('\r\n', '\n').split('\n---\n').entries()) {
+    const lines = text.replaceAll('\r\n', '\n');
+    checkKeyOrder(lines, file);
+    for (const [index, part] of lines.split('\n---\n').entries()) {
       const context = mergeEnvironments(environment, overrides);
       const isTemplate = file.endsWith('.gotmpl');
       const keys = [part, directory, source.environment, context ? digestOf(context) : '', `${isBase} ${isTemplate}`];
@@ -83,6 +84,8 @@ export class StateLoader {
       });
       mergeSpecs(spec, loaded.spec, stateFields, 'replace');
       environment = environment && index > 0 ? over(environment, loaded.environment) : loaded.environment;
+      // The first part that defines any has to define this one, too: the parts after it are rendered with its values.
+      if (!isBase && groupOf(spec, 'environments').size > 0) this.#checkEnvironment(source, spec);
     }
     return { spec, environment: environment! };
   }
@@ -156,6 +159,7 @@ export class StateLoader {
       kubeContext: context?.kubeContext || (own ? textOf(own, 'kubeContext') : ''),
       values: layer(context?.values ?? new Map(), values),
       defaults: inherited,
+      set: context?.set ?? new Map(),
     };
   }
 
@@ -173,7 +177,7 @@ export class StateLoader {
     const { file, directory, place, context, missing } = options;
     const paths = resolveValuesPaths(this.#renderer, entry, { file, directory, place: `${place}[${index}]`, missing });
     return paths.map((path) => {
-      const text = this.#renderer.files.find(path) ?? '';
+      const text = textOfFile(this.#renderer, path);
       const rendered = path.endsWith('.gotmpl')
         ? this.#renderer.render({ name: path, text, data: environmentData(context), directory: dirname(path) })
         : text;
@@ -198,7 +202,7 @@ function over(base: Environment, part: Environment): Environment {
   const defaults = deepCopy(base.defaults);
   mergeInto(values, deepCopy(part.values), true);
   mergeInto(defaults, deepCopy(part.defaults), true);
-  return { name: part.name, kubeContext: part.kubeContext || base.kubeContext, values, defaults };
+  return { name: part.name, kubeContext: part.kubeContext || base.kubeContext, values, defaults, set: part.set };
 }
 
 const missingFileHandlers = new Set(['', 'Error', 'Warn', 'Info', 'Debug']);
@@ -224,6 +228,13 @@ export function resolveValuesPaths(
   if (paths.length === 0 && (missing === '' || missing === 'Error'))
     throw new HelmfileError('NotFound', `${file}: ${place}: ${entry} does not exist in ${directory}`);
   return paths;
+}
+
+/** The text of a path that was found; it may be a directory. */
+export function textOfFile(renderer: Renderer, path: string): string {
+  const text = renderer.files.find(path);
+  if (text === undefined) throw new HelmfileError('NotFound', `${path} is no file`);
+  return text;
 }
 
 /** The mapping a rendered values file holds. */

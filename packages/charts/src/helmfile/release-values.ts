@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
+import { readValuesText } from '../chart/load.ts';
 import { mergeMaps } from '../chart/merge-maps.ts';
 import { mergeInto } from '../functions/dicts.ts';
 import { deepCopy, isMap, type GoMap } from '../go/values.ts';
-import { readYaml, YamlError } from '../yaml/read.ts';
+import { YamlError } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { HelmfileError } from './helmfile-error.ts';
-import { readValues, resolveValuesPaths } from './load-state.ts';
+import { readValues, resolveValuesPaths, textOfFile } from './load-state.ts';
 import { releaseData, type HelmfileRelease } from './release.ts';
 import type { Renderer } from './renderer.ts';
 import { listOf, textOf } from './state.ts';
@@ -33,22 +34,23 @@ export function chartValues(release: HelmfileRelease, renderer: Renderer): GoMap
 
 function readForHelm(text: string, origin: string): GoMap {
   try {
-    const value = readYaml(text);
-    if (value === null) return new Map();
-    if (isMap(value)) return value;
+    return readValuesText(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new HelmfileError('InvalidState', `${origin}: ${error.message}`, { cause: error });
   }
-  throw new HelmfileError('InvalidState', `${origin}: values must be a mapping`);
 }
 
 function valuesTexts(release: HelmfileRelease, renderer: Renderer): ValuesText[] {
   const { state, spec } = release;
   return listOf(spec, 'values').flatMap((entry, index) => {
     const place = `release "${release.name}" values[${index}]`;
-    if (isMap(entry))
-      return [{ origin: `${state.file}: ${place}`, text: writeYaml(deepCopy(entry), { dialect: 'v3' }) }];
+    if (isMap(entry)) {
+      const origin = `${state.file}: ${place}`;
+      const text = writeYaml(deepCopy(entry), { dialect: 'v3' });
+      refuseReferences(text, origin);
+      return [{ origin, text }];
+    }
     const missing = textOf(spec, 'missingFileHandler') || textOf(state.spec, 'missingFileHandler');
     const paths = resolveValuesPaths(renderer, entry as string, {
       file: state.file,
@@ -63,11 +65,15 @@ function valuesTexts(release: HelmfileRelease, renderer: Renderer): ValuesText[]
 }
 
 function renderValuesFile(path: string, release: HelmfileRelease, renderer: Renderer): ValuesText {
-  const text = renderer.files.find(path) ?? '';
+  const text = textOfFile(renderer, path);
   const rendered = path.endsWith('.gotmpl')
     ? renderer.render({ name: path, text, data: releaseData(release.spec, release.state), directory: dirname(path) })
     : text;
-  if (/^[^#\n]*\bref\+[a-z0-9]+:\/\//m.test(rendered))
-    throw new HelmfileError('Unsupported', `${path}: references to secrets elsewhere (ref+…) are not supported`);
+  refuseReferences(rendered, path);
   return { origin: path, text: rendered };
+}
+
+function refuseReferences(text: string, origin: string): void {
+  if (/^[^#\n]*\bref\+[a-z0-9]+:\/\//m.test(text))
+    throw new HelmfileError('Unsupported', `${origin}: references to secrets elsewhere (ref+…) are not supported`);
 }

@@ -1,8 +1,8 @@
 import { Struct } from '../go/struct.ts';
-import { deepCopy, deepEqual, isMap, type GoMap, type Value } from '../go/values.ts';
+import { deepCopy, deepEqual, isMap, isTrue, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
-import type { Spec } from './decode.ts';
+import { oldFlags, type Spec } from './decode.ts';
 import { environmentStruct } from './environment.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { Renderer } from './renderer.ts';
@@ -23,15 +23,20 @@ export interface HelmfileRelease {
   readonly enabled: boolean;
   /** With `name`, `namespace` and `chart`, which every release has. */
   readonly labels: ReadonlyMap<string, string>;
-  /** Releases that come before it: `namespace/name`, or `name` for one without a namespace. */
+  /** The context of the kubeconfig it belongs to; empty: the current one. */
+  readonly kubeContext: string;
+  /** What `needs` of others refer to it by: `namespace/name` or `name`, with its `kubeContext` before that. */
+  readonly id: string;
+  /** Releases that come before it, by their ids. */
   readonly needs: readonly string[];
   /** Every key of it, as `build` prints it. */
   readonly spec: Spec;
   readonly state: State;
 }
 
-/** `namespace/name`, as `needs` refers to it. */
-export function releaseId({ namespace, name }: { namespace: string; name: string }): string {
+/** A context without a namespace is told from a namespace by two slashes. */
+function releaseId(kubeContext: string, namespace: string, name: string): string {
+  if (kubeContext !== '') return `${kubeContext}/${namespace}/${name}`;
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
@@ -52,8 +57,7 @@ function evaluate(written: Spec, index: number, state: State, renderer: Renderer
     ['apiVersions', [...listOf(state.spec, 'apiVersions')]],
     ['kubeVersion', textOf(state.spec, 'kubeVersion')],
   ];
-  for (const [key, value] of defaults)
-    if (!spec.has(key) && (Array.isArray(value) ? value.length > 0 : value !== '')) spec.set(key, value);
+  for (const [key, value] of defaults) if (!isTrue(spec.get(key)) && isTrue(value)) spec.set(key, value);
   spec.set('labels', new Map([...groupOf(spec, 'labels'), ...groupOf(state.spec, 'commonLabels')]));
 
   let previous = spec;
@@ -107,7 +111,8 @@ function renderMap(map: GoMap, render: (text: string) => string): Value {
 function withInstalled(spec: Spec, index: number, state: State): Spec {
   const template = spec.get('installedTemplate');
   if (template === undefined) return spec;
-  const installed = readYaml(template as string, { dialect: 'v3' });
+  const read = readYaml(template as string, { dialect: 'v3' });
+  const installed = typeof read === 'string' ? oldFlags.get(read) : (read ?? false);
   if (typeof installed !== 'boolean')
     throw new HelmfileError(
       'InvalidState',
@@ -145,11 +150,17 @@ function makeRelease(spec: Spec, index: number, state: State): HelmfileRelease {
   const chart = textOf(spec, 'chart');
   if (name === '') throw new HelmfileError('InvalidState', `${place}.name is missing`);
   if (chart === '') throw new HelmfileError('InvalidState', `${place}.chart is missing (release "${name}")`);
+  // What the state says for all its releases wins over what they say.
+  for (const key of ['namespace', 'kubeContext'])
+    if (textOf(state.spec, key) !== '') spec.set(key, textOf(state.spec, key));
+  const namespace = textOf(spec, 'namespace');
+  const context = textOf(spec, 'kubeContext');
+  const needs = textsOf(spec, 'needs').map((need) => needId(need, context, namespace));
+  if (needs.length > 0) spec.set('needs', needs);
   const labels = groupOf(spec, 'labels') as Map<string, string>;
   labels.set('name', name);
-  labels.set('namespace', textOf(spec, 'namespace'));
+  labels.set('namespace', namespace);
   labels.set('chart', chart.slice(chart.lastIndexOf('/') + 1));
-  const namespace = textOf(state.spec, 'namespace') || textOf(spec, 'namespace');
   return {
     name,
     namespace,
@@ -158,16 +169,24 @@ function makeRelease(spec: Spec, index: number, state: State): HelmfileRelease {
     installed: flagOf(spec, 'installed') ?? true,
     enabled: isEnabled(textOf(spec, 'condition'), state, place),
     labels,
-    needs: textsOf(spec, 'needs').map((need) => needId(need, namespace)),
+    kubeContext: context || contextOfEnvironment(state),
+    id: releaseId(context, namespace, name),
+    needs,
     spec,
     state,
   };
 }
 
-/** A need without a namespace means the release's own. */
-function needId(need: string, namespace: string): string {
+function contextOfEnvironment({ spec, environment }: State): string {
+  const own = groupOf(spec, 'environments').get(environment.name);
+  return own instanceof Map ? textOf(own, 'kubeContext') : '';
+}
+
+/** A need without a namespace or a context means the release's own. */
+function needId(need: string, kubeContext: string, namespace: string): string {
   const parts = need.split('/');
-  return releaseId({ namespace: parts.at(-2) ?? namespace, name: parts.at(-1)! });
+  const name = parts.pop()!;
+  return releaseId(parts.slice(0, -1).join('/') || kubeContext, parts.at(-1) ?? namespace, name);
 }
 
 /** `a.b.enabled` names a flag among the values. */
@@ -190,12 +209,11 @@ function isEnabled(condition: string, state: State, place: string): boolean {
 export function checkUnique(releases: readonly HelmfileRelease[]): void {
   const known = new Set<string>();
   for (const release of releases) {
-    const id = `${textOf(release.spec, 'kubeContext')}/${releaseId(release)}`;
-    if (known.has(id))
+    if (known.has(release.id))
       throw new HelmfileError(
         'InvalidState',
         `${release.state.file}: releases: there are two releases "${release.name}" in namespace "${release.namespace}"`,
       );
-    known.add(id);
+    known.add(release.id);
   }
 }

@@ -308,12 +308,13 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): S
       identify: never,
       create: () => new Map(),
       addPair: (map, key, value) => {
-        if (key === mergeKey) return mergeInto(map, value as Value, dialect);
+        if (key === mergeKey) {
+          if (dialect === 'v3') refuseRepeated(map, '<<');
+          return mergeInto(map, value as Value, dialect);
+        }
         const name = keyText(key);
         if (name === undefined) return 'a key must be a string, a number or a boolean';
-        // Thrown, not answered: it is no matter of syntax, so the lenient reader must not try again.
-        if (dialect === 'v3' && isRepeated(map, name))
-          throw new YamlError(`yaml: mapping key "${name}" already defined`);
+        if (dialect === 'v3') refuseRepeated(map, name);
         map.set(name, plainItem(value));
         return '';
       },
@@ -344,11 +345,11 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): S
 const ownKeys = new WeakMap<GoMap, Set<string>>();
 
 /** go-yaml v3 refuses a key that is written twice. */
-function isRepeated(map: GoMap, key: string): boolean {
+function refuseRepeated(map: GoMap, key: string): void {
   const known = ownKeys.get(map) ?? new Set();
-  if (known.has(key)) return true;
+  // Thrown, not answered: it is no matter of syntax, so the lenient reader must not try again.
+  if (known.has(key)) throw new YamlError(`yaml: mapping key "${key}" already defined`);
   ownKeys.set(map, known.add(key));
-  return false;
 }
 
 /** What `<<` is read as. */
