@@ -94,10 +94,12 @@ describe('sync', () => {
     expect(await textIn('two', 'first')).toBeUndefined();
   });
 
-  it('works only on what the selectors take, and refuses to leave out a need without being told', async () => {
+  it('works only on what the selectors take, unless it is told to include or to require what that needs', async () => {
     const helmfile = await load(state(), ['name=last']);
-    await expect(helmfile.syncReleases(context)).rejects.toThrow(/needs "two\/first", which the selectors do not take/);
-    expect(told(await helmfile.syncReleases(context, { needs: 'skip' }))).toEqual(['installed last 1']);
+    await expect(helmfile.syncReleases(context, { needs: 'require' })).rejects.toThrow(
+      /needs "two\/first", which the selectors do not take/,
+    );
+    expect(told(await helmfile.syncReleases(context))).toEqual(['installed last 1']);
     expect(told(await helmfile.syncReleases(context, { needs: 'include' }))).toEqual([
       'installed first 1',
       'upgraded last 2',
@@ -121,27 +123,63 @@ describe('sync', () => {
   });
 
   it('refuses releases of another cluster before it touches anything', async () => {
-    const helmfile = await load(state('    kubeContext: elsewhere\n'));
+    const helmfile = await load(state('    kubeContext: elsewhere\n').replace('two/first', 'elsewhere/two/first'));
     await expect(helmfile.syncReleases(context)).rejects.toThrow(
       /"first" belongs to the cluster of kubeContext "elsewhere"/,
     );
-    const needing = await load(state('    kubeContext: elsewhere\n'), ['name=last']);
+    const elsewhere = state('    kubeContext: elsewhere\n').replace('two/first', 'elsewhere/two/first');
+    const needing = await load(elsewhere, ['name=last']);
     await expect(needing.syncReleases(context, { needs: 'include' })).rejects.toThrow(/kubeContext "elsewhere"/);
     expect(await textIn('one', 'last')).toBeUndefined();
-    expect(told(await helmfile.syncReleases(context, { kubeContext: 'elsewhere' }))).toHaveLength(2);
+    expect(told(await needing.syncReleases(context, { needs: 'include', kubeContext: 'elsewhere' }))).toHaveLength(2);
   });
 
-  it('says which release failed and stops', async () => {
-    await cluster.client.create({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { namespace: 'default', name: 'taken' },
+  const five = `releases:
+  - {name: one, chart: ./chart}
+  - {name: two, chart: ./chart, needs: [one]}
+  - {name: taken, chart: ./chart, needs: [one]}
+  - {name: four, chart: ./chart, needs: [one]}
+  - {name: five, chart: ./chart, needs: [taken]}
+`;
+  const taken = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'taken' } };
+
+  it('does the others when one fails, but not what comes after, says so, and goes on when it is run again', async () => {
+    await cluster.client.create(taken);
+    const helmfile = await load(five);
+    const outcomes: ReleaseOutcome[] = [];
+    const onOutcome = (outcome: ReleaseOutcome) => void outcomes.push(outcome);
+    await expect(helmfile.syncReleases(context, { onOutcome })).rejects.toMatchObject({
+      message: expect.stringMatching(/^release taken in default: /) as string,
+      hint: expect.stringContaining('not begun: five; run it again') as string,
     });
-    const helmfile = await load(
-      'releases: [{name: taken, chart: ./chart}, {name: after, chart: ./chart, needs: [taken]}]',
+    expect(told(outcomes)).toEqual(['installed one 1', 'installed two 1', 'installed four 1']);
+    expect(await textIn('default', 'five')).toBeUndefined();
+
+    await cluster.client.delete(ConfigMap, { namespace: 'default', name: 'taken' });
+    expect(told(await applyReleases(helmfile, context)).sort()).toEqual([
+      'installed five 1',
+      'installed taken 1',
+      'unchanged four -',
+      'unchanged one -',
+      'unchanged two -',
+    ]);
+  });
+
+  it('names all that failed', async () => {
+    await cluster.client.create(taken);
+    await cluster.client.create({ ...taken, metadata: { ...taken.metadata, name: 'four' } });
+    await expect((await load(five)).syncReleases(context)).rejects.toThrow(
+      /^2 releases failed:\nrelease taken in default: .*\nrelease four in default: /,
     );
-    await expect(helmfile.syncReleases(context)).rejects.toThrow(/^release taken in default: /);
-    expect(await textIn('default', 'after')).toBeUndefined();
+  });
+
+  it('changes nothing when a chart or the values of one release are wrong', async () => {
+    await expect((await load(`${five}  - {name: six, chart: ./none}\n`)).syncReleases(context)).rejects.toThrow(
+      /chart \.\/none of release "six" does not exist/,
+    );
+    const wrong = five.replace('needs: [taken]', 'values: [none.yaml]');
+    await expect((await load(wrong)).syncReleases(context)).rejects.toThrow(/none\.yaml does not exist/);
+    expect(await textIn('default', 'one')).toBeUndefined();
   });
 });
 

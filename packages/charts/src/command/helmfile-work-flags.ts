@@ -34,9 +34,11 @@ export const helmfileSyncFlags = {
 type GivenFlags = FlagValues<typeof helmfileWorkFlags> &
   Partial<Pick<FlagValues<typeof helmfileSyncFlags>, 'reuse-values' | 'wait' | 'skip-crds'>>;
 
-export function workOptions(flags: GivenFlags, cluster: ConnectedCluster): HelmfileWorkOptions {
+/** What the flags say; what is done is printed as it is done. */
+export function workOptions(terminal: Terminal, flags: GivenFlags, cluster: ConnectedCluster): HelmfileWorkOptions {
   const kubeContext = flags['kube-context'];
   return {
+    onOutcome: (outcome) => terminal.out(outcomeText(outcome)),
     needs: needsPolicy(flags),
     namespace: cluster.namespace,
     concurrency: flags.concurrency,
@@ -49,14 +51,10 @@ export function workOptions(flags: GivenFlags, cluster: ConnectedCluster): Helmf
   };
 }
 
-/** One line for each release that was worked on. */
-export function outcomesText(outcomes: readonly ReleaseOutcome[]): string {
-  return outcomes
-    .map(({ release, action, revision }) => {
-      const number = revision === undefined ? '' : ` (revision ${revision})`;
-      return `${action.padEnd(11)} ${placeOf(release)}${number}\n`;
-    })
-    .join('');
+/** One line for a release that was worked on. */
+function outcomeText({ release, action, revision }: ReleaseOutcome): string {
+  const number = revision === undefined ? '' : ` (revision ${revision})`;
+  return `${action.padEnd(11)} ${placeOf(release)}${number}\n`;
 }
 
 /** The differences as a person reads them. */

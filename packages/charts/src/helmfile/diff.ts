@@ -34,8 +34,11 @@ export async function applyReleases(
   options.onDifferences?.(differences);
   const changed = new Set(differences.filter(({ action }) => action !== 'none').map(({ release }) => release));
   const outcomes = await workThrough(new HelmfileWork(helmfile, context, options), (release) => changed.has(release));
-  const unchanged = differences.filter(({ release }) => !changed.has(release) && release.installed);
-  return [...outcomes, ...unchanged.map(({ release }): ReleaseOutcome => ({ release, action: 'unchanged' }))];
+  const unchanged = differences
+    .filter(({ release }) => !changed.has(release) && release.installed)
+    .map(({ release }): ReleaseOutcome => ({ release, action: 'unchanged' }));
+  for (const outcome of unchanged) options.onOutcome?.(outcome);
+  return [...outcomes, ...unchanged];
 }
 
 async function differenceOf(work: HelmfileWork, release: HelmfileRelease): Promise<ReleaseDifference> {

@@ -16,29 +16,23 @@ export async function syncReleases(
   return await workThrough(new HelmfileWork(helmfile, context, options), () => true);
 }
 
-/** The order of `sync`, for the releases that are wanted. */
+/** The order of `sync`, for the releases that are wanted. What fails in one state keeps the states after it from being begun. */
 export async function workThrough(
   work: HelmfileWork,
   wanted: (release: HelmfileRelease) => boolean,
 ): Promise<ReleaseOutcome[]> {
-  const outcomes: ReleaseOutcome[] = [];
-  for (const { releases, all } of work.helmfile.states) {
-    const enabled = releases.filter((release) => release.enabled);
-    const batches = planBatches(enabled, all, work.options.needs);
-    const those = (test: (release: HelmfileRelease) => boolean) =>
-      batches.map((batch) => batch.filter((release) => wanted(release) && test(release)));
-    outcomes.push(
-      ...(await work.each(
-        those(({ installed }) => !installed).reverse(),
-        async (release) => await work.uninstall(release),
-      )),
-      ...(await work.each(
-        those(({ installed }) => installed),
-        async (release) => await work.upgrade(release),
-      )),
-    );
+  const states = plannedStates(work).map((batches) => batches.map((batch) => batch.filter(wanted)));
+  await work.prepare(states.flat(2));
+  for (const batches of states) {
+    const those = (test: (release: HelmfileRelease) => boolean) => batches.map((batch) => batch.filter(test));
+    const gone = those(({ installed }) => !installed).reverse();
+    await work.each(gone, async (release) => await work.uninstall(release));
+    // As in helmfile: what could not be removed keeps nothing from being installed.
+    const present = those(({ installed }) => installed);
+    await work.each(present, async (release) => await work.upgrade(release));
+    if (work.hasFailed) break;
   }
-  return outcomes;
+  return [...work.finish()];
 }
 
 /** Removes every release, in the opposite order. One that is not there is passed over. */
@@ -48,11 +42,21 @@ export async function destroyReleases(
   options: HelmfileWorkOptions = {},
 ): Promise<ReleaseOutcome[]> {
   const work = new HelmfileWork(helmfile, context, options);
-  const outcomes: ReleaseOutcome[] = [];
-  for (const { releases, all } of helmfile.states.toReversed()) {
-    const enabled = releases.filter((release) => release.enabled);
-    const batches = planBatches(enabled, all, options.needs ?? 'skip').map((batch) => batch.toReversed());
-    outcomes.push(...(await work.each(batches.reverse(), async (release) => await work.uninstall(release))));
+  const states = plannedStates(work).map((batches) => batches.map((batch) => batch.toReversed()).reverse());
+  for (const batches of states.reverse()) {
+    await work.each(batches, async (release) => await work.uninstall(release));
+    if (work.hasFailed) break;
   }
-  return outcomes;
+  return [...work.finish()];
+}
+
+/** State by state what is enabled, in batches; all of it, so that needs which cannot be met are known before anything is done. */
+function plannedStates({ helmfile, options }: HelmfileWork): HelmfileRelease[][][] {
+  return helmfile.states.map(({ releases, all }) =>
+    planBatches(
+      releases.filter(({ enabled }) => enabled),
+      all,
+      options.needs,
+    ),
+  );
 }

@@ -12,7 +12,7 @@ import { groupOf, textOf } from './state.ts';
 
 /** What work on the releases of a helmfile can be told. Default: what each release and `helmDefaults` say. */
 export interface HelmfileWorkOptions {
-  /** What becomes of releases that others need and no selector takes. Default `require`: they are an error. */
+  /** What becomes of releases that others need and no selector takes. Default `skip`: they are left as they are. */
   readonly needs?: NeedsPolicy;
   /** The context the client talks to; a release that asks for another one is refused. */
   readonly kubeContext?: string;
@@ -26,6 +26,8 @@ export interface HelmfileWorkOptions {
   readonly timeoutMs?: number;
   readonly skipHooks?: boolean;
   readonly skipCrds?: boolean;
+  /** Told of every release that is done, so that a person knows what was when a later one fails. */
+  readonly onOutcome?: (outcome: ReleaseOutcome) => void;
 }
 
 export interface ReleaseOutcome {
@@ -40,6 +42,11 @@ export class HelmfileWork {
   readonly helmfile: Helmfile;
   readonly context: ReleaseContext;
   readonly options: HelmfileWorkOptions;
+  readonly #prepared = new Map<HelmfileRelease, UpgradeOptions>();
+  readonly #outcomes: ReleaseOutcome[] = [];
+  readonly #failures: Failure[] = [];
+  /** Of what was planned. */
+  readonly #left = new Set<HelmfileRelease>();
 
   constructor(helmfile: Helmfile, context: ReleaseContext, options: HelmfileWorkOptions) {
     this.helmfile = helmfile;
@@ -53,30 +60,60 @@ export class HelmfileWork {
     return namespace || (this.options.namespace ?? 'default');
   }
 
-  /** Does something with every release of every batch; a batch begins when the one before is done. */
+  /** Says what will be worked on, and reads the charts and values of what will be installed: nothing is changed when one is wrong. */
+  async prepare(releases: readonly HelmfileRelease[]): Promise<void> {
+    for (const release of releases) {
+      this.#left.add(release);
+      if (!release.installed) continue;
+      checkInstallable(await this.helmfile.chartOf(release));
+      this.#prepared.set(release, this.upgradeOptions(release));
+    }
+  }
+
+  /**
+   * Does something with every release of every batch; a batch begins when the one before is done. One that fails keeps no
+   * other of its batch from being done. What comes after may need it and is left; `finish` says so.
+   */
   async each(
     batches: readonly (readonly HelmfileRelease[])[],
     work: (release: HelmfileRelease) => Promise<ReleaseOutcome | undefined>,
-  ): Promise<ReleaseOutcome[]> {
-    const outcomes: ReleaseOutcome[] = [];
+  ): Promise<void> {
     for (const batch of batches) {
-      const left = [...batch];
+      const before = this.#failures.length;
+      const waiting = [...batch];
       const worker = async (): Promise<void> => {
-        for (let release = left.shift(); release; release = left.shift()) {
-          const outcome = await this.#named(release, work);
-          if (outcome) outcomes.push(outcome);
-        }
+        for (let release = waiting.shift(); release; release = waiting.shift()) await this.#attempt(release, work);
       };
       await allSettled(Array.from({ length: Math.max(1, this.options.concurrency ?? 1) }, worker));
+      if (this.#failures.length > before) return;
     }
-    return outcomes;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
+  /** What was done; an error when something failed. */
+  finish(): readonly ReleaseOutcome[] {
+    const [first, ...others] = this.#failures;
+    if (!first) return this.#outcomes;
+    const { error } = first;
+    const left = [...this.#left].map(({ id }) => id).join(', ');
+    // Whoever is to act on it decides on the class and the code, which only one error can have.
+    if (others.length === 0 && (left === '' || !(error instanceof ReleaseError))) throw error;
+    const [code, hint] = error instanceof ReleaseError ? [error.code, error.hint] : (['Refused', ''] as const);
+    const again = left === '' ? '' : `not begun: ${left}; run it again when that is mended`;
+    const texts = this.#failures.map(({ text }) => text).join('\n');
+    throw new ReleaseError(code, others.length === 0 ? texts : `${others.length + 1} releases failed:\n${texts}`, {
+      hint: [hint, again].filter(Boolean).join('; '),
+      cause: error,
+    });
   }
 
   /** Installs a release, or upgrades it. */
   async upgrade(release: HelmfileRelease): Promise<ReleaseOutcome> {
     const chart = await this.helmfile.chartOf(release);
-    checkInstallable(chart);
-    const { revision } = await upgradeRelease(this.context, chart, this.upgradeOptions(release));
+    const { revision } = await upgradeRelease(this.context, chart, this.#prepared.get(release)!);
     return { release, action: revision === 1 ? 'installed' : 'upgraded', revision };
   }
 
@@ -126,8 +163,7 @@ export class HelmfileWork {
     return spec.get(key) ?? groupOf(state.spec, 'helmDefaults').get(key);
   }
 
-  #checkContext({ name, spec, state }: HelmfileRelease): void {
-    const wanted = textOf(state.spec, 'kubeContext') || textOf(spec, 'kubeContext');
+  #checkContext({ name, state, kubeContext: wanted }: HelmfileRelease): void {
     if (wanted === '' || wanted === this.options.kubeContext) return;
     throw new HelmfileError(
       'Unsupported',
@@ -136,20 +172,34 @@ export class HelmfileWork {
     );
   }
 
-  async #named(
+  async #attempt(
     release: HelmfileRelease,
     work: (release: HelmfileRelease) => Promise<ReleaseOutcome | undefined>,
-  ): Promise<ReleaseOutcome | undefined> {
+  ): Promise<void> {
+    this.context.signal?.throwIfAborted();
     try {
-      return await work(release);
+      this.#left.delete(release);
+      const outcome = await work(release);
+      if (!outcome) return;
+      this.#outcomes.push(outcome);
+      this.options.onOutcome?.(outcome);
     } catch (error) {
-      if (!(error instanceof ReleaseError)) throw error;
-      throw new ReleaseError(error.code, `release ${release.name} in ${this.namespaceOf(release)}: ${error.message}`, {
-        cause: error,
-        hint: error.hint,
-      });
+      this.context.signal?.throwIfAborted();
+      this.#failures.push(failureOf(release, this.namespaceOf(release), error as Error));
     }
   }
+}
+
+interface Failure {
+  readonly error: Error;
+  /** With the name of the release. */
+  readonly text: string;
+}
+
+function failureOf({ name }: HelmfileRelease, namespace: string, error: Error): Failure {
+  const text = `release ${name} in ${namespace}: ${error.message}`;
+  if (!(error instanceof ReleaseError)) return { error, text };
+  return { error: new ReleaseError(error.code, text, { cause: error, hint: error.hint }), text };
 }
 
 function seconds(value: Value): number | undefined {
