@@ -202,7 +202,7 @@ const valuesFile = '{{ .Release.Namespace }}-{{ .Release.Name }}.yaml';
 
 async function theirAnswers(rule: HelmfileRule, folder: string): Promise<Record<string, unknown>> {
   const flags = [
-    ...['--environment', rule.environment ?? 'default'],
+    `--environment=${rule.environment ?? 'default'}`,
     ...(rule.selectors ?? []).flatMap((selector) => ['--selector', selector]),
     ...(rule.stateValuesFiles ?? []).flatMap((file) => ['--state-values-file', file]),
     ...(rule.stateValuesSet ?? []).flatMap((text) => ['--state-values-set', text]),

@@ -3,6 +3,8 @@ const noHelm = 'no helm is run that could be given arguments: say it in the stat
 const noFetch = 'nothing is updated before the work: leave it out';
 const alwaysHidden = 'values of Secrets are never shown';
 const noTrack = 'with --wait everything is waited for by the rules of kstatus, and told';
+const toOutput =
+  'manifests go to standard output: redirect it, release by release with --selector where each wants a file';
 const noPrograms = 'no program is run on manifests';
 const showsFirst = 'nothing asks back: slipway helmfile diff shows what would change';
 
@@ -37,6 +39,7 @@ const planning = {
   '--post-renderer-args': noPrograms,
 } as const;
 
+/** Of those that only read the state. */
 export const helmfilesOwnBuilding = {
   ...helmfilesOwn,
   '--embed-values': 'slipway helmfile write-values writes the values of every release',
@@ -54,7 +57,8 @@ export const helmfilesOwnTemplating = {
   '--kube-context': 'no cluster is asked: write kubeContext: into the state',
   '--validate': 'slipway helmfile diff asks the cluster',
   '--skip-schema-validation': 'write skipSchemaValidation: true into the release or helmDefaults',
-  '--output-dir-template': 'name the directory with --output-dir',
+  '--output-dir': toOutput,
+  '--output-dir-template': toOutput,
 } as const;
 
 /** Of those that work on a cluster. */
