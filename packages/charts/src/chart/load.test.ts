@@ -165,11 +165,30 @@ describe('a chart folder', () => {
   });
 
   it.each([
+    ['1.16', '1.16'],
+    ['1.10', '1.1'],
+    ['16', '16'],
+    ['010', '8'],
+    ['1_000', '1000'],
+    ['1e6', '1e+06'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['yes', 'true'],
+    ['.inf', '+Inf'],
+    ['2020-01-02', '2020-01-02'],
+    ['~', ''],
+  ])('may have %s unquoted where a text is wanted, and says %s then', async (written, read) => {
+    await write('web/Chart.yaml', `name: 12\nversion: 1.0.0\nappVersion: ${written}\nkeywords: [${written}]\n`);
+    const { metadata } = await loadChart(join(folder, 'web'));
+    expect(metadata).toMatchObject({ name: '12', appVersion: read, keywords: [read] });
+  });
+
+  it.each([
     ['', 'name is required'],
     ['name: a/b\nversion: 1.0.0', 'is invalid'],
     ['name: a\nversion: nope', 'version "nope" is invalid'],
     ['name: a\nversion: 1.0.0\ntype: other', 'must be application or library'],
-    ['name: 3\nversion: 1.0.0', 'cannot unmarshal'],
+    ['name: [3]\nversion: 1.0.0', 'cannot unmarshal'],
+    ['name: a\nversion: 1e6', 'version "1e+06" is invalid'],
     ['a: [', 'cannot load Chart.yaml'],
     ['name: a\nversion: 1.0.0\ndependencies: [{name: x}, {name: x}]', 'more than one dependency'],
   ])('is refused for a Chart.yaml of %j', async (text, message) => {

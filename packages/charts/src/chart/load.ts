@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { mergeMaps } from './merge-maps.ts';
-import { readYaml, YamlError } from '../yaml/read.ts';
+import { type ReadYamlOptions, readYaml, YamlError } from '../yaml/read.ts';
 import { readArchive } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { Chart, ChartFile } from './chart.ts';
@@ -27,14 +27,17 @@ export async function loadChart(source: string | Uint8Array): Promise<Chart> {
   return await loadFiles(files);
 }
 
+/** Metadata are texts: 10 and 1e1 are not the same. */
+const written: ReadYamlOptions = { numbers: 'int' };
+
 /** Makes a chart of its files. */
 export async function loadFiles(files: readonly ChartFile[], depth = 0): Promise<Chart> {
   if (depth > deepestSubchart) throw new ChartError('InvalidChart', `charts are nested deeper than ${deepestSubchart}`);
   const find = (name: string) => files.find((file) => file.name === name);
   const chartFile = find('Chart.yaml');
   if (!chartFile) throw new ChartError('InvalidChart', 'Chart.yaml file is missing');
-  const requirements = documentIn(find('requirements.yaml'), 'requirements.yaml');
-  const document = documentIn(chartFile, 'Chart.yaml');
+  const requirements = documentIn(find('requirements.yaml'), 'requirements.yaml', written);
+  const document = documentIn(chartFile, 'Chart.yaml', written);
   const metadata = readMetadata(document ?? null, requirements);
   const isV1 = metadata.apiVersion === 'v1';
   const templates: ChartFile[] = [];
@@ -95,15 +98,15 @@ async function nestedFiles(name: string, files: readonly ChartFile[]): Promise<C
     .map((file) => ({ name: file.name.slice(file.name.indexOf('/') + 1), data: file.data }));
 }
 
-function documentIn(file: ChartFile | undefined, name: string): GoMap | undefined {
+function documentIn(file: ChartFile | undefined, name: string, options?: ReadYamlOptions): GoMap | undefined {
   if (!file) return undefined;
-  const value = parse(file, `cannot load ${name}`);
+  const value = parse(file, `cannot load ${name}`, options);
   return isMap(value) ? value : undefined;
 }
 
-function parse(file: ChartFile, context: string): Value {
+function parse(file: ChartFile, context: string, options?: ReadYamlOptions): Value {
   try {
-    return readYaml(bytesToText(file.data));
+    return readYaml(bytesToText(file.data), options);
   } catch (error) {
     throw new ChartError('InvalidChart', `${context}: error converting YAML to JSON: ${(error as Error).message}`, {
       cause: error,

@@ -1,5 +1,6 @@
 import { isMap, nilMap, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { SemverVersion } from '../functions/semver-version.ts';
+import { formatFloat } from '../go/float.ts';
 import { quote } from '../go/quote.ts';
 import { ChartError } from './chart-error.ts';
 import type { ChartDependency, ChartMaintainer, ChartMetadata } from './chart.ts';
@@ -107,8 +108,22 @@ function wrongType(key: string, value: Value, wanted: string): ChartError {
 function text(map: GoMap, key: string): string {
   const value = map.get(key);
   if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') throw wrongType(key, value, 'string');
-  return value;
+  return textOf(key, value);
+}
+
+/** Where a text is wanted, a number or a truth value becomes one: versions such as 1.16 are seldom quoted. */
+function textOf(key: string, value: Value): string {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'number':
+      return formatFloat(value, 'g', -1);
+    default:
+      throw wrongType(key, value, 'string');
+  }
 }
 
 function flag(map: GoMap, key: string): boolean {
@@ -127,9 +142,7 @@ function list(map: GoMap, key: string): Value[] {
 
 function texts(map: GoMap, key: string): string[] {
   return list(map, key).map((item) => {
-    if (item === null) return '';
-    if (typeof item !== 'string') throw wrongType(key, item, 'string');
-    return item;
+    return item === null ? '' : textOf(key, item);
   });
 }
 
@@ -146,8 +159,7 @@ function stringMap(map: GoMap, key: string): Record<string, string> {
   if (!isMap(value)) throw wrongType(key, value, 'map[string]string');
   return Object.fromEntries(
     [...value].map(([name, item]) => {
-      if (item !== null && typeof item !== 'string') throw wrongType(`${key}.${name}`, item, 'string');
-      return [name, item ?? ''];
+      return [name, item === null ? '' : textOf(`${key}.${name}`, item)];
     }),
   );
 }
