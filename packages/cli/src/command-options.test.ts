@@ -1,6 +1,7 @@
+import { Command } from 'commander';
 import { expect, test } from 'vitest';
 
-import { commandOptions } from './command-options.ts';
+import { commandOptions, withBareFlags } from './command-options.ts';
 
 test('a flag whose name begins with no- is off until it is given, one that is on by default is typed --no-NAME', () => {
   const options = commandOptions({
@@ -17,4 +18,27 @@ test('a flag whose name begins with no- is off until it is given, one that is on
     ['--no-hooks', false, 'noHooks'],
     ['--no-watch', true, 'watch'],
   ]);
+});
+
+test.each([
+  [['--dry-run', 'shop', 'chart'], 'client', ['shop', 'chart']],
+  [['shop', '--dry-run=server', 'chart'], 'server', ['shop', 'chart']],
+  [['shop', '--description', '--dry-run', 'chart'], undefined, ['shop', 'chart']],
+  [['shop', '--', '--dry-run'], undefined, ['shop', '--dry-run']],
+])('a flag that may have a value takes it only after an equals sign: %j', (words, dryRun, args) => {
+  const options = [
+    ...commandOptions({
+      flags: {
+        'dry-run': { type: 'string', summary: 'write nothing', choices: ['client', 'server'], bare: 'client' },
+        description: { type: 'string', summary: 'a text' },
+      },
+    }).values(),
+  ];
+  const command = new Command()
+    .argument('[word...]')
+    .exitOverride()
+    .action(() => undefined);
+  for (const option of options) command.addOption(option);
+  command.parse(withBareFlags(words, options), { from: 'user' });
+  expect([command.opts()['dryRun'], command.args]).toEqual([dryRun, args]);
 });

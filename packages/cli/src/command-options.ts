@@ -29,13 +29,16 @@ export function commandOptions(command: Pick<Command, 'flags' | 'connection'>): 
 
 function optionOf(name: string, flag: CommandFlag): Option {
   const negated = flag.type === 'boolean' && flag.default === true;
-  const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
+  const bare = flag.type === 'string' ? flag.bare : undefined;
+  const word = flag.type === 'boolean' ? '' : (flag.value ?? flag.type);
+  const value = word === '' ? '' : bare === undefined ? ` <${word}>` : ` [${word}]`;
   const option = new Option(
     `${flag.short ? `-${flag.short}, ` : ''}--${negated ? 'no-' : ''}${name}${value}`,
     flag.summary,
   );
   // By its name alone commander would take `--no-hooks` for the opposite of a flag `hooks` that is on: no hook would ever run.
   option.negate = negated;
+  if (bare !== undefined) option.preset(bare);
   const parse = flagValue(name, flag);
   if (parse) option.argParser(parse);
   if (flag.type === 'string' && flag.choices) option.choices([...flag.choices]);
@@ -45,6 +48,25 @@ function optionOf(name: string, flag: CommandFlag): Option {
   if (flag.perCall || (flag.type === 'string' && flag.repeated)) withSources(option, { variables: [], keys: [] });
   if (flag.secret) keepSecret(option);
   return option;
+}
+
+/**
+ * The words of a command line as commander has to read them: it takes what follows a flag that may have a value for the value, where
+ * Helm and kubectl take only what is written after `=`.
+ */
+export function withBareFlags(words: readonly string[], options: Iterable<Option>): string[] {
+  const known = [...options];
+  const end = words.indexOf('--');
+  const found: string[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index]!;
+    const option =
+      end >= 0 && index > end ? undefined : known.find((each) => each.long === word || each.short === word);
+    found.push(option?.optional ? `${option.long}=${String(option.presetArg)}` : word);
+    // The value of another flag, whatever it looks like.
+    if (option?.required && index + 1 < words.length) found.push(words[(index += 1)]!);
+  }
+  return found;
 }
 
 /** What the flags of a command became, by name. */

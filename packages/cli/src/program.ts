@@ -10,7 +10,7 @@ import {
 import type { OperatorDescription, OperatorFlag, PermissionVariant } from '@slipway/runtime';
 import { Argument, Command, CommanderError, type Option } from 'commander';
 
-import { commandArguments, commandOptions, examplesText, flagValues } from './command-options.ts';
+import { commandArguments, commandOptions, examplesText, flagValues, withBareFlags } from './command-options.ts';
 import { helpLayout } from './help-layout.ts';
 import { LeftOut } from './left-out.ts';
 import { givenSettings, settingOptions, variantOptions, withDefaults, type OperatorOption } from './operator-flags.ts';
@@ -35,7 +35,7 @@ export async function runSlipway(argv: readonly string[], installation: Installa
   let program: Command | undefined;
   try {
     program = await assembly.assemble(calledCommand(argv));
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withBareFlags(argv, deepest(program, argv).options), { from: 'user' });
     return assembly.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

@@ -84,6 +84,8 @@ export type CommandFlag =
       readonly type: 'string';
       readonly choices?: readonly string[];
       readonly default?: string;
+      /** What it is when it is given without a value. A value is then written after `=`: what follows is the next argument. */
+      readonly bare?: string;
       /** It may be given several times; the value is a list. */
       readonly repeated?: boolean;
     })
