@@ -24,7 +24,7 @@ export type ChartErrorCode =
 
 const hints: Readonly<Record<ChartErrorCode, string>> = {
   NotFound: 'check the path of the chart',
-  InvalidChart: 'correct the file in the chart; `helm lint` lists more',
+  InvalidChart: 'correct the file in the chart; `slipway chart lint` lists more',
   UnsafeArchive: 'do not use this archive, or package the chart again',
   InvalidValues: 'correct the values at the named place',
   TemplateParse: 'correct the template at the named line',

@@ -34,6 +34,13 @@ export function readMetadata(document: Value, requirements: GoMap | undefined): 
   return metadata;
 }
 
+/** The texts of Chart.yaml as they are written; types are looked at, what they say is not. */
+export function readMetadataText(document: Value): Readonly<Record<string, string>> {
+  const map = isMap(document) ? document : new Map<string, Value>();
+  const keys = ['name', 'version', 'apiVersion', 'appVersion', 'icon', 'type', 'description', 'home', 'kubeVersion'];
+  return Object.fromEntries(keys.map((key) => [key, text(map, key)]));
+}
+
 function readMaintainer(map: GoMap): ChartMaintainer {
   return { name: clean(text(map, 'name')), email: clean(text(map, 'email')), url: clean(text(map, 'url')) };
 }

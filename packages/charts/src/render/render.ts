@@ -187,7 +187,8 @@ function renderedCrd(path: string, data: Uint8Array): RenderedCrd {
   };
 }
 
-function crdsOf(node: ChartNode): RenderedCrd[] {
+/** The files under `crds/` of a chart and its subcharts. */
+export function crdsOf(node: ChartNode): RenderedCrd[] {
   const isCrd = (file: ChartFile) => file.name.startsWith('crds/') && /\.(yaml|yml|json)$/i.test(file.name);
   return [
     ...node.chart.files.filter(isCrd).map((file) => renderedCrd(`${fullPath(node)}/${file.name}`, file.data)),

@@ -27,6 +27,12 @@ function complaintsOf(node: ChartNode, values: GoMap): string[] {
   return complaints;
 }
 
+/** What is wrong with values by one schema, line by line. */
+export function schemaComplaints(schema: Uint8Array, values: GoMap): string | undefined {
+  const found = check(schema, toPlain(values), 'values.yaml');
+  return found.length === 0 ? undefined : found.map((line) => `- ${line}\n`).join('');
+}
+
 /** Schemas in use, read, by their text. */
 const validators = new Map<string, Validator>();
 const mostValidators = 200;

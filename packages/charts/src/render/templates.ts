@@ -25,13 +25,14 @@ export async function renderTemplates(
   top: GoMap,
   environment: FunctionEnvironment,
   switches: DialectSwitches,
+  functions: FunctionTable = functionsOf(switches),
 ): Promise<Map<string, string>> {
   const keys = needsKeys(root) ? `${root.name} ${root.chart.metadata.version}` : undefined;
   if (keys !== undefined) keyStock.begin(keys);
   const renderables = new Map<string, Renderable>();
   collect(root, top, renderables, switches);
   const paths = deepestFirst(renderables.keys());
-  const set = new TemplateSet({ functions: functionsOf(switches), missingKey: 'zero', environment });
+  const set = new TemplateSet({ functions, missingKey: 'zero', environment });
   for (const path of paths) {
     try {
       set.add(path, renderables.get(path)!.text);

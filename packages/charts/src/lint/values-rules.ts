@@ -1,0 +1,27 @@
+import { bytesToText } from '../go/bytes.ts';
+import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
+import { schemaComplaints } from '../render/schema.ts';
+import { coalesceTables } from '../values/coalesce.ts';
+import { readYaml } from '../yaml/read.ts';
+import type { LintedChart } from './lint-chart.ts';
+import type { Findings } from './lint-message.ts';
+
+const file = 'values.yaml';
+
+/** What is wrong with values.yaml, or with the user's values over it. */
+export function valuesRules(findings: Findings, { files, options }: LintedChart): void {
+  const values = files.find(({ name }) => name === file);
+  if (!findings.note('INFO', file, values === undefined ? 'file does not exist' : undefined)) return;
+  let defaults: GoMap;
+  try {
+    const read = readYaml(bytesToText(values!.data));
+    defaults = isMap(read) ? read : new Map<string, Value>();
+  } catch (error) {
+    findings.note('ERROR', file, `unable to parse YAML: error converting YAML to JSON: ${(error as Error).message}`);
+    return;
+  }
+  const schema = files.find(({ name }) => name === 'values.schema.json');
+  if (schema === undefined || schema.data.length === 0 || options.skipSchemaValidation) return;
+  const all = coalesceTables(deepCopy(options.values), defaults, false);
+  findings.note('ERROR', file, schemaComplaints(schema.data, all));
+}
