@@ -27,7 +27,31 @@ export const command = defineCommand({
       summary: 'remove releases and their objects',
       command: async () => (await import('./uninstall.ts')).uninstallCommand,
     },
+    status: {
+      summary: 'show how a release and its objects are',
+      command: async () => (await import('./status.ts')).statusCommand,
+    },
+    get: {
+      summary: 'print what is recorded of a release',
+      command: async () => (await import('./get.ts')).getCommand,
+    },
+    test: {
+      summary: 'run the tests of a release',
+      command: async () => (await import('./test-release.ts')).testCommand,
+    },
     list: { summary: 'list releases', command: async () => (await import('./list.ts')).listCommand },
+    show: {
+      summary: 'print what is in a chart',
+      command: async () => (await import('./show.ts')).showCommand,
+    },
+    lint: {
+      summary: 'look for mistakes in charts',
+      command: async () => (await import('./lint.ts')).lintCommand,
+    },
+    package: {
+      summary: 'pack charts into archives',
+      command: async () => (await import('./package.ts')).packageCommand,
+    },
     pull: {
       summary: 'fetch a chart from a repository or a registry',
       command: async () => (await import('./pull.ts')).pullCommand,

@@ -6,7 +6,7 @@ import { CommandError, type FlagValues, type Terminal } from '@slipway/kube/comm
 
 import { ChartError } from '../chart/chart-error.ts';
 import type { Chart } from '../chart/chart.ts';
-import { checkInstallable } from '../chart/installable.ts';
+import { checkInstallable, missingDependencies } from '../chart/installable.ts';
 import { loadChart } from '../chart/load.ts';
 import type { GoMap } from '../go/values.ts';
 import type { ChartReference, ChartRepositories } from '../repository/chart-repositories.ts';
@@ -41,6 +41,15 @@ export const chartFlags = {
     secret: true,
   },
   'pass-credentials': { type: 'boolean', summary: 'send them to other hosts that the repository names, too' },
+} as const;
+
+/** What a chart that is to be rendered may lack. */
+export const dependencyFlag = {
+  'dependency-update': {
+    type: 'boolean',
+    summary: 'fetch what Chart.yaml asks for when charts/ lacks it',
+    perCall: true,
+  },
 } as const;
 
 /** What the argument `chart` may be. */
@@ -93,10 +102,14 @@ export async function openChart(
 /** The chart an argument names, fit to be installed, and the user's values for it. */
 export async function readChart(
   chart: string,
-  flags: FlagValues<typeof chartFlags> & FlagValues<typeof valueFlags>,
+  flags: FlagValues<typeof chartFlags> & FlagValues<typeof valueFlags> & Partial<FlagValues<typeof dependencyFlag>>,
   terminal: Terminal,
 ): Promise<{ readonly chart: Chart; readonly values: GoMap }> {
-  const opened = await openChart(chart, flags, terminal);
+  let opened = await openChart(chart, flags, terminal);
+  if (flags['dependency-update'] && missingDependencies(opened).length > 0) {
+    const { completeChart } = await import('./complete-chart.ts');
+    opened = await completeChart(chart, flags, terminal);
+  }
   checkInstallable(opened);
   return { chart: opened, values: await readValueFlags(flags, terminal) };
 }

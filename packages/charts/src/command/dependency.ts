@@ -4,15 +4,18 @@ import { type CommandContext, defineCommand } from '@slipway/kube/command';
 import { loadChart } from '../chart/load.ts';
 import { buildDependencies, updateDependencies } from '../repository/chart-dependencies.ts';
 import { dependencyStatus, unnamedCharts } from '../repository/dependency-status.ts';
-import { openRepositories, serverFlags } from './chart-flags.ts';
+import { chartFlags, openRepositories, serverFlags } from './chart-flags.ts';
 import { explained } from './release-flags.ts';
-import { rowsText } from './release-text.ts';
+import { rowsText } from './rows-text.ts';
 
 const folderArgument = [{ name: 'chart', summary: 'folder of the chart; the current one by default' }] as const;
 
+const { username, password, 'pass-credentials': passCredentials } = chartFlags;
+const fetchFlags = { ...serverFlags, username, password, 'pass-credentials': passCredentials };
+
 type Work = typeof updateDependencies;
 
-async function carryOut({ terminal, args, flags }: CommandContext<typeof serverFlags>, work: Work): Promise<void> {
+async function carryOut({ terminal, args, flags }: CommandContext<typeof fetchFlags>, work: Work): Promise<void> {
   await explained(async () => {
     await using repositories = await openRepositories(terminal, flags);
     await work(resolve(terminal.cwd, args[0] ?? '.'), {
@@ -26,14 +29,14 @@ async function carryOut({ terminal, args, flags }: CommandContext<typeof serverF
 
 const updateCommand = defineCommand({
   arguments: folderArgument,
-  flags: serverFlags,
+  flags: fetchFlags,
   examples: [{ line: 'slipway chart dependency update ./charts/web' }],
   run: async (context) => await carryOut(context, updateDependencies),
 });
 
 const buildCommand = defineCommand({
   arguments: folderArgument,
-  flags: serverFlags,
+  flags: fetchFlags,
   examples: [{ line: 'slipway chart dependency build ./charts/web' }],
   run: async (context) => await carryOut(context, buildDependencies),
 });

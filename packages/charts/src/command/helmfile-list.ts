@@ -3,7 +3,7 @@ import { defineCommand, outputFlag } from '@slipway/kube';
 import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
 import { helmfilesOwnBuilding } from './helmfile-own-flags.ts';
 import { explained } from './release-flags.ts';
-import { rowsText } from './release-text.ts';
+import { rowsText } from './rows-text.ts';
 
 /** `slipway helmfile list`. */
 export const helmfileListCommand = defineCommand({

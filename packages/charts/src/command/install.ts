@@ -1,69 +1,61 @@
-import { defineCommand } from '@slipway/kube/command';
+import { CommandError, type ConnectedCluster, defineCommand } from '@slipway/kube/command';
 
+import { planInstallation, renderInstallation } from '../release/dry-run.ts';
 import { installRelease } from '../release/install.ts';
-import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
+import { appliedText } from './applied-text.ts';
+import { applyOptions } from './apply-options.ts';
+import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
 import { helmsOwnApplying } from './helm-flags.ts';
-import { applyFlags, explained, readLabels, releaseContext } from './release-flags.ts';
-import { releaseText } from './release-text.ts';
+import { applyFlags, explained, releaseContext } from './release-flags.ts';
+import { nameAndChart } from './release-name.ts';
 import { valueFlags } from './value-flags.ts';
 
 /** `slipway chart install`. */
 export const installCommand = defineCommand({
   connection: true,
-  arguments: releaseArguments,
+  arguments: [
+    { name: 'name-or-chart', summary: 'name of the release; may be left out with --generate-name', required: true },
+    { name: 'chart', summary: chartArgument },
+  ],
   flags: {
     ...valueFlags,
     ...chartFlags,
+    ...dependencyFlag,
     ...applyFlags,
+    'generate-name': { type: 'boolean', short: 'g', summary: 'name it after its chart and the time', perCall: true },
+    'name-template': { type: 'string', value: 'template', summary: 'a template that makes the name', perCall: true },
     replace: { type: 'boolean', summary: 'use the name of a release that failed or was uninstalled' },
   },
   knownElsewhere: helmsOwnApplying,
-  examples: [{ line: 'slipway chart install shop ./charts/web -f prod.yaml --wait' }],
+  examples: [
+    { line: 'slipway chart install shop ./charts/web -f prod.yaml --wait' },
+    { line: 'slipway chart install shop ./charts/web --dry-run=server' },
+  ],
   async run({ terminal, args, flags, connect }) {
-    const [name, path] = args as [string, string];
     const release = await explained(async () => {
+      const { name, chart: path } = nameAndChart(args, flags, terminal.clock.now());
       const { chart, values } = await readChart(path, flags, terminal);
+      const given = { name, values, ...applyOptions(flags), replace: flags.replace };
+      if (flags['dry-run'] === 'client') {
+        const namespace = flags.namespace ?? (await namespaceOfContext(connect));
+        return await renderInstallation(terminal, chart, { ...given, namespace });
+      }
       await using cluster = await connect();
-      return await installRelease(releaseContext(terminal, cluster), chart, {
-        name,
-        namespace: flags.namespace ?? cluster.namespace,
-        values,
-        ...applyOptions(flags),
-        replace: flags.replace,
-      });
+      const options = { ...given, namespace: flags.namespace ?? cluster.namespace };
+      const context = releaseContext(terminal, cluster);
+      return await (flags['dry-run'] === 'server' ? planInstallation : installRelease)(context, chart, options);
     });
-    terminal.out(releaseText(release, '', flags.output));
+    terminal.out(appliedText(release, flags));
   },
 });
 
-interface GivenFlags {
-  readonly timeout: number | undefined;
-  readonly 'no-hooks': boolean;
-  readonly wait: boolean;
-  readonly 'rollback-on-failure': boolean;
-  readonly atomic: boolean;
-  readonly 'force-conflicts': boolean;
-  readonly 'take-ownership': boolean;
-  readonly 'create-namespace': boolean;
-  readonly 'skip-crds': boolean;
-  readonly 'skip-schema-validation': boolean;
-  readonly description: string | undefined;
-  readonly labels: readonly string[];
-}
-
-/** The flags of `install` and `upgrade` as options. */
-export function applyOptions(flags: GivenFlags) {
-  return {
-    timeoutMs: flags.timeout,
-    skipHooks: flags['no-hooks'],
-    wait: flags.wait,
-    rollbackOnFailure: flags['rollback-on-failure'] || flags.atomic,
-    forceConflicts: flags['force-conflicts'],
-    takeOwnership: flags['take-ownership'],
-    createNamespace: flags['create-namespace'],
-    skipCrds: flags['skip-crds'],
-    skipSchemaValidation: flags['skip-schema-validation'],
-    description: flags.description,
-    labels: readLabels(flags.labels),
-  };
+/** What needs no cluster does not fail because there is none. */
+async function namespaceOfContext(connect: () => Promise<ConnectedCluster>): Promise<string> {
+  try {
+    await using cluster = await connect();
+    return cluster.namespace;
+  } catch (error) {
+    if (error instanceof CommandError) return 'default';
+    throw error;
+  }
 }

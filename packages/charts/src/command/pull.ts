@@ -7,6 +7,8 @@ import { loadFiles } from '../chart/load.ts';
 import { chartFlags, openRepositories, referenceTo } from './chart-flags.ts';
 import { explained } from './release-flags.ts';
 
+const notChecked = 'provenance files are not read; every archive is checked against the digest of its repository';
+
 /** `slipway chart pull`. */
 export const pullCommand = defineCommand({
   arguments: [
@@ -20,8 +22,10 @@ export const pullCommand = defineCommand({
   flags: {
     ...chartFlags,
     destination: { type: 'string', short: 'd', value: 'folder', summary: 'where to put it', default: '.' },
+    untardir: { type: 'string', value: 'folder', summary: 'where to unpack it, below --destination', perCall: true },
     untar: { type: 'boolean', summary: 'unpack it into a folder of its name' },
   },
+  knownElsewhere: { '--prov': notChecked, '--verify': notChecked, '--keyring': notChecked },
   examples: [
     { line: 'slipway chart pull oci://registry.example.com/charts/web --version ^1.2' },
     { line: 'slipway chart pull web --repo https://charts.example.com --untar' },
@@ -29,7 +33,7 @@ export const pullCommand = defineCommand({
   async run({ terminal, args, flags }) {
     await explained(async () => {
       await using repositories = await openRepositories(terminal, flags);
-      const folder = resolve(terminal.cwd, flags.destination);
+      const folder = resolve(terminal.cwd, flags.destination, (flags.untar && flags.untardir) || '.');
       for (const chart of args) {
         const { archive, fileName, digest } = await repositories.pull(referenceTo(chart, flags), terminal.signal);
         const target = flags.untar ? await unpack(archive, folder) : await save(archive, join(folder, fileName));

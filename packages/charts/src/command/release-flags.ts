@@ -23,19 +23,62 @@ export const workFlags = {
   'no-hooks': { type: 'boolean', summary: 'run no hooks' },
 } as const;
 
+/** Until when it waits. */
+export const waitFlags = {
+  wait: { type: 'boolean', summary: 'wait until everything is ready' },
+  'wait-for-jobs': { type: 'boolean', summary: 'with --wait: until Jobs have completed, too' },
+} as const;
+
+/** `--dry-run`, `--dry-run=server`. */
+export const dryRunFlag = {
+  'dry-run': {
+    type: 'string',
+    value: '=where',
+    summary: 'write nothing; with =server templates may look at the cluster',
+    choices: ['none', 'client', 'server'],
+    bare: 'client',
+    default: 'none',
+    perCall: true,
+  },
+} as const;
+
+/** For scripts that say how Helm is to write. */
+export const serverSideFlag = {
+  'server-side': {
+    type: 'string',
+    value: '=true',
+    summary: 'objects are always written by server-side apply',
+    choices: ['true'],
+    bare: 'true',
+    perCall: true,
+  },
+} as const;
+
 /** What writing objects can be told. */
 export const applyFlags = {
   ...workFlags,
-  wait: { type: 'boolean', summary: 'wait until everything is ready' },
+  ...waitFlags,
+  ...dryRunFlag,
+  'hide-secret': { type: 'boolean', summary: 'leave Secrets out of what a dry run prints', perCall: true },
   'rollback-on-failure': { type: 'boolean', summary: 'undo everything when it fails; waits too' },
   atomic: { type: 'boolean', summary: "the same, by Helm 3's name" },
   'force-conflicts': { type: 'boolean', summary: 'take fields over from others who wrote them' },
   'take-ownership': { type: 'boolean', summary: 'take over objects that belong to no release or to another' },
   'create-namespace': { type: 'boolean', summary: 'make the namespace when it is missing' },
+  ...serverSideFlag,
   'skip-crds': { type: 'boolean', summary: 'leave out the files under crds/' },
   'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   description: { type: 'string', value: 'text', summary: 'a text for the history', perCall: true },
-  labels: { type: 'string', repeated: true, value: 'key=value', summary: 'labels of the record', perCall: true },
+  labels: {
+    type: 'string',
+    short: 'l',
+    repeated: true,
+    value: 'key=value',
+    summary: 'labels of the record',
+    perCall: true,
+  },
+  'render-subchart-notes': { type: 'boolean', summary: 'notes of subcharts, too' },
+  'hide-notes': { type: 'boolean', summary: 'print no notes' },
   output: {
     type: 'string',
     short: 'o',

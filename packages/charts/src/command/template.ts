@@ -1,13 +1,11 @@
 import { defineCommand } from '@slipway/kube/command';
-import { makeEnvironment } from '../functions/environment.ts';
-import { helmFunctions } from '../functions/index.ts';
 import { bytesToText } from '../go/bytes.ts';
 import { renderChart } from '../render/render.ts';
 import { templatePieces } from '../render/template-output.ts';
-import { TemplateSet } from '../template/template-set.ts';
-import { chartArgument, chartFlags, readChart } from './chart-flags.ts';
+import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
 import { helmsOwnTemplating } from './helm-flags.ts';
 import { explained } from './release-flags.ts';
+import { templatedName } from './release-name.ts';
 import { valueFlags } from './value-flags.ts';
 
 const defaultName = 'release-name';
@@ -21,6 +19,7 @@ export const templateCommand = defineCommand({
   flags: {
     ...valueFlags,
     ...chartFlags,
+    ...dependencyFlag,
     namespace: {
       type: 'string',
       short: 'n',
@@ -48,6 +47,17 @@ export const templateCommand = defineCommand({
       value: 'group/version',
       summary: 'API versions templates see besides the usual ones',
     },
+    'output-dir': {
+      type: 'string',
+      value: 'folder',
+      summary: 'write each template to a file of its own below this folder',
+      perCall: true,
+    },
+    'release-name': {
+      type: 'boolean',
+      summary: 'with --output-dir: below a folder of the name of the release',
+      perCall: true,
+    },
     'name-template': { type: 'string', value: 'template', summary: 'a template that makes the name of the release' },
     'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   },
@@ -59,12 +69,16 @@ export const templateCommand = defineCommand({
   async run({ args, flags, terminal }) {
     terminal.endsSoon?.();
     const [first, second] = args as [string, string | undefined];
+    const template = flags['name-template'];
+    const folder = flags['output-dir'];
     await explained(async () => {
+      const output = folder === undefined ? undefined : await import('./output-dir.ts');
       const { chart, values } = await readChart(second ?? first, flags, terminal);
+      const name = second !== undefined ? first : template === undefined ? defaultName : templatedName(template);
       const rendered = await renderChart(chart, {
         values,
         release: {
-          name: second === undefined ? releaseName(flags['name-template']) : first,
+          name,
           namespace: flags.namespace,
           isUpgrade: flags['is-upgrade'],
         },
@@ -77,6 +91,14 @@ export const templateCommand = defineCommand({
         random: terminal.random,
         timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
       });
+      if (output !== undefined) {
+        return await output.writeOutput(terminal, folder!, rendered, {
+          includeCrds: flags['include-crds'],
+          hooks: !flags['no-hooks'],
+          skipTests: flags['skip-tests'],
+          releaseName: flags['release-name'] ? name : undefined,
+        });
+      }
       const pieces = templatePieces(rendered, {
         includeCrds: flags['include-crds'],
         hooks: !flags['no-hooks'],
@@ -91,10 +113,3 @@ export const templateCommand = defineCommand({
     });
   },
 });
-
-function releaseName(template: string | undefined): string {
-  if (template === undefined) return defaultName;
-  const set = new TemplateSet({ functions: helmFunctions, environment: makeEnvironment() });
-  set.add('name-template', template);
-  return set.execute('name-template', undefined);
-}

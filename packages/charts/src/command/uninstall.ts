@@ -1,5 +1,6 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { type PlannedRemoval, planUninstallation } from '../release/dry-run.ts';
 import { uninstallRelease } from '../release/uninstall.ts';
 import { helmsOwnApplying } from './helm-flags.ts';
 import { explained, releaseContext, workFlags } from './release-flags.ts';
@@ -11,6 +12,14 @@ export const uninstallCommand = defineCommand({
   flags: {
     ...workFlags,
     wait: { type: 'boolean', summary: 'wait until the objects are gone' },
+    'dry-run': { type: 'boolean', summary: 'remove nothing, say what would be removed', perCall: true },
+    cascade: {
+      type: 'string',
+      value: 'how',
+      summary: 'what becomes of what the objects own, such as pods',
+      choices: ['background', 'orphan', 'foreground'],
+      default: 'background',
+    },
     'keep-history': { type: 'boolean', summary: 'keep the records' },
     'ignore-not-found': { type: 'boolean', summary: 'a release that is not there is no error' },
     description: { type: 'string', value: 'text', summary: 'a text for the history', perCall: true },
@@ -20,10 +29,22 @@ export const uninstallCommand = defineCommand({
   async run({ terminal, args, flags, connect }) {
     await explained(async () => {
       await using cluster = await connect();
+      const context = releaseContext(terminal, cluster);
+      const namespace = flags.namespace ?? cluster.namespace;
       for (const name of args) {
-        const done = await uninstallRelease(releaseContext(terminal, cluster), {
+        if (flags['dry-run']) {
+          const planned = await planUninstallation(context, {
+            name,
+            namespace,
+            ignoreNotFound: flags['ignore-not-found'],
+          });
+          if (planned !== undefined) terminal.out(plannedText(name, planned));
+          continue;
+        }
+        const done = await uninstallRelease(context, {
           name,
-          namespace: flags.namespace ?? cluster.namespace,
+          namespace,
+          cascade: flags.cascade,
           wait: flags.wait,
           timeoutMs: flags.timeout,
           skipHooks: flags['no-hooks'],
@@ -32,14 +53,24 @@ export const uninstallCommand = defineCommand({
           description: flags.description,
         });
         if (done === undefined) continue;
-        if (done.kept.length > 0)
-          terminal.out(`These resources were kept due to the resource policy:\n${done.kept.join('\n')}\n\n`);
-        if (done.foreign.length > 0)
-          terminal.out(
-            `${done.foreign.length} resource(s) were not deleted because they are not owned by this release:\n${done.foreign.join('\n')}\n\n`,
-          );
-        terminal.out(`release "${name}" uninstalled\n`);
+        terminal.out(`${stayingText(done)}release "${name}" uninstalled\n`);
       }
     });
   },
 });
+
+function stayingText({ kept, foreign }: Omit<PlannedRemoval, 'deleted'>): string {
+  return [
+    ...(kept.length > 0 ? [`These resources were kept due to the resource policy:\n${kept.join('\n')}\n\n`] : []),
+    ...(foreign.length > 0
+      ? [
+          `${foreign.length} resource(s) were not deleted because they are not owned by this release:\n${foreign.join('\n')}\n\n`,
+        ]
+      : []),
+  ].join('');
+}
+
+function plannedText(name: string, planned: PlannedRemoval): string {
+  const gone = planned.deleted.map((object) => `${object} would be deleted\n`).join('');
+  return `${stayingText(planned)}${gone}release "${name}" would be uninstalled\n`;
+}

@@ -1,12 +1,14 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { dryRunDescription, planUpgrade } from '../release/dry-run.ts';
+import type { Release } from '../release/release.ts';
 import { upgradeRelease } from '../release/upgrade.ts';
-import { applyOptions } from './install.ts';
-import { chartFlags, readChart, releaseArguments } from './chart-flags.ts';
-import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
+import { appliedText } from './applied-text.ts';
+import { applyOptions } from './apply-options.ts';
+import { chartFlags, dependencyFlag, readChart, releaseArguments } from './chart-flags.ts';
 import { helmsOwnApplying } from './helm-flags.ts';
+import { lastValuesFlags, valuesFrom } from './last-values-flags.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
-import { releaseText } from './release-text.ts';
 import { valueFlags } from './value-flags.ts';
 
 /** `slipway chart upgrade`. */
@@ -16,6 +18,7 @@ export const upgradeCommand = defineCommand({
   flags: {
     ...valueFlags,
     ...chartFlags,
+    ...dependencyFlag,
     ...applyFlags,
     install: { type: 'boolean', short: 'i', summary: 'install it when there is no such release' },
     ...lastValuesFlags,
@@ -32,7 +35,8 @@ export const upgradeCommand = defineCommand({
     const release = await explained(async () => {
       const { chart, values } = await readChart(path, flags, terminal);
       await using cluster = await connect();
-      return await upgradeRelease(releaseContext(terminal, cluster), chart, {
+      const context = releaseContext(terminal, cluster);
+      const options = {
         name,
         namespace: flags.namespace ?? cluster.namespace,
         values,
@@ -41,9 +45,15 @@ export const upgradeCommand = defineCommand({
         valuesFrom: valuesFrom(flags),
         historyMax: flags['history-max'],
         cleanupOnFail: flags['cleanup-on-fail'],
-      });
+      };
+      if (flags['dry-run'] === 'none') return await upgradeRelease(context, chart, options);
+      return await planUpgrade(context, chart, { ...options, looksUp: flags['dry-run'] === 'server' });
     });
-    const headline = release.revision === 1 ? '' : `Release "${name}" has been upgraded.`;
-    terminal.out(releaseText(release, headline, flags.output));
+    terminal.out(`${flags.output === 'table' ? headline(release) : ''}${appliedText(release, flags)}`);
   },
 });
+
+function headline({ name, description, firstDeployed, lastDeployed }: Release): string {
+  if (firstDeployed === lastDeployed) return `Release "${name}" does not exist. Installing it now.\n`;
+  return description === dryRunDescription ? '' : `Release "${name}" has been upgraded.\n`;
+}

@@ -146,6 +146,7 @@ export class HelmfileWork {
       createNamespace: this.#setting(release, 'createNamespace') !== false,
       valuesFrom: reuse ? 'reuse' : 'reset',
       wait: options.wait ?? flag('wait'),
+      waitForJobs: flag('waitForJobs'),
       rollbackOnFailure: flag('atomic') || flag('rollbackOnFailure'),
       cleanupOnFail: flag('cleanupOnFail'),
       forceConflicts: flag('forceConflicts'),

@@ -1,4 +1,4 @@
-import { isConflict, type KubeObject } from '@slipway/kube';
+import { type DeleteOptions, isConflict, type KubeObject } from '@slipway/kube';
 
 import { uninstallOrder, sortByKind } from '../render/kind-order.ts';
 import { migrateFields } from './migrate-fields.ts';
@@ -76,13 +76,17 @@ export async function dropObjects(
 export async function removeObjects(
   operation: Operation,
   objects: readonly ReleaseObject[],
-  options: { readonly wait: boolean; readonly owner: Owner },
+  options: {
+    readonly wait: boolean;
+    readonly owner: Owner;
+    readonly propagationPolicy?: DeleteOptions['propagationPolicy'];
+  },
 ): Promise<{ readonly kept: readonly ReleaseObject[]; readonly foreign: readonly ReleaseObject[] }> {
   const kept = objects.filter(({ object }) => isKept(object));
   const foreign: ReleaseObject[] = [];
   const going = objects.filter(({ object }) => !isKept(object));
   for await (const [each, present] of leaving(operation, going)) {
-    if (isOwnedBy(present, options.owner)) await operation.remove(each, options.wait);
+    if (isOwnedBy(present, options.owner)) await operation.remove(each, options.wait, options.propagationPolicy);
     else foreign.push(each);
   }
   return { kept, foreign };

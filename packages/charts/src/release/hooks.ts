@@ -14,8 +14,9 @@ export async function runHooks(
   operation: Operation,
   release: Release,
   event: HookEvent,
+  isWanted: (hook: ReleaseHook) => boolean = () => true,
 ): Promise<readonly ReleaseHook[]> {
-  const due = release.hooks.filter((hook) => hook.events.includes(event));
+  const due = release.hooks.filter((hook) => hook.events.includes(event) && isWanted(hook));
   if (due.length === 0) return release.hooks;
   operation.say({ type: 'phase', text: `${event} hooks` });
   // The record has them in the order of kinds, which is left to decide between hooks of one name.

@@ -23,6 +23,8 @@ export interface InstallOptions {
   readonly createNamespace?: boolean;
   /** Wait until everything is ready. Default false. */
   readonly wait?: boolean;
+  /** With `wait`: until Jobs have completed, too. Default false. */
+  readonly waitForJobs?: boolean;
   /** Uninstall again when it fails; waits too. Default false. */
   readonly rollbackOnFailure?: boolean;
   /** For hooks and waits, in milliseconds. Default 300 000. */
@@ -30,6 +32,8 @@ export interface InstallOptions {
   readonly skipCrds?: boolean;
   readonly skipHooks?: boolean;
   readonly skipSchemaValidation?: boolean;
+  /** Notes of subcharts besides the chart's own. Default false. */
+  readonly subNotes?: boolean;
   /** Take over objects of others. Default false. */
   readonly takeOwnership?: boolean;
   readonly forceConflicts?: boolean;
@@ -71,6 +75,7 @@ export async function installRelease(context: ReleaseContext, chart: Chart, opti
     isUpgrade: false,
     labels: options.labels ?? {},
     skipSchemaValidation: options.skipSchemaValidation,
+    subNotes: options.subNotes,
   });
   if (!options.skipCrds) await installCrds(operation, rendered);
 
@@ -108,7 +113,7 @@ async function carryOut(
       forceConflicts: options.forceConflicts || options.takeOwnership,
       migrate: adopts,
     });
-    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, { jobs: options.waitForJobs });
     await hooks('post-install');
   } catch (error) {
     await fail(operation, current, error);

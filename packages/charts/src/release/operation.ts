@@ -1,4 +1,4 @@
-import { type Client, type Clock, isNotFound, sleep } from '@slipway/kube';
+import { type Client, type Clock, type DeleteOptions, isNotFound, sleep } from '@slipway/kube';
 
 import { objectText, type ReleaseObject } from './objects.ts';
 import type { Release } from './release.ts';
@@ -64,11 +64,15 @@ export class Operation {
   }
 
   /** Deletes an object and, when asked, waits until it is gone. */
-  async remove(each: ReleaseObject, wait: boolean): Promise<void> {
+  async remove(
+    each: ReleaseObject,
+    wait: boolean,
+    propagationPolicy: NonNullable<DeleteOptions['propagationPolicy']> = 'Background',
+  ): Promise<void> {
     const { name, namespace } = each.object.metadata;
     const key = { name: name!, namespace };
     try {
-      await this.client.delete(each.kind, key, { propagationPolicy: 'Background' });
+      await this.client.delete(each.kind, key, { propagationPolicy });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -17,31 +17,42 @@ export interface PrepareInput {
   readonly labels: Readonly<Record<string, string>>;
   readonly firstDeployed?: string;
   readonly skipSchemaValidation?: boolean;
+  readonly subNotes?: boolean;
 }
 
 /** Renders a chart against the cluster and makes the record of a new revision from it. Nothing is written. */
 export async function prepareRelease(
   operation: Operation,
   input: PrepareInput,
+  { looksUp = true }: { readonly looksUp?: boolean } = {},
 ): Promise<{ release: Release; rendered: RenderedChart }> {
   const { chart, name, namespace, values, revision, isUpgrade } = input;
   const rendered = await renderChart(chart, {
     values,
     release: { name, namespace, revision, isInstall: !isUpgrade, isUpgrade },
     capabilities: await capabilitiesOf(operation.client),
-    lookup: lookupIn(operation.client),
+    ...(looksUp ? { lookup: lookupIn(operation.client) } : {}),
     clock: operation.context.clock,
     skipSchemaValidation: input.skipSchemaValidation,
+    subNotes: input.subNotes,
   });
-  const now = operation.now();
-  const release: Release = {
+  return { release: newRevision(input, rendered, operation.now()), rendered };
+}
+
+/** The record of a revision that is about to be made of a rendered chart. */
+export function newRevision(
+  { chart, name, namespace, values, revision, isUpgrade, labels, firstDeployed }: PrepareInput,
+  rendered: RenderedChart,
+  now: string,
+): Release {
+  return {
     name,
     namespace,
     revision,
     status: isUpgrade ? 'pending-upgrade' : 'pending-install',
     description: isUpgrade ? 'Preparing upgrade' : 'Initial install underway',
     notes: rendered.notes,
-    firstDeployed: input.firstDeployed ?? now,
+    firstDeployed: firstDeployed ?? now,
     lastDeployed: now,
     config: toPlain(fromPlain(values)) as Record<string, unknown>,
     manifest: manifestText(rendered),
@@ -56,7 +67,6 @@ export async function prepareRelease(
     })),
     chart: recordedChart(chart, rendered.chartValues),
     applyMethod: 'ssa',
-    labels: input.labels,
+    labels,
   };
-  return { release, rendered };
 }

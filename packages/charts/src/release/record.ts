@@ -5,7 +5,7 @@ import type { ApplyMethod, RecordedChart, Release, ReleaseHook, ReleaseStatus } 
 import { ReleaseError } from './release-error.ts';
 
 /** A record as JSON has it. Helm 3 writes times that were never set as empty texts, Helm 4 leaves them out. */
-interface RecordJson {
+export interface RecordJson {
   name: string;
   namespace: string;
   version: number;
@@ -25,7 +25,7 @@ interface RecordJson {
   apply_method?: ApplyMethod;
 }
 
-interface HookJson {
+export interface HookJson {
   name?: string;
   kind?: string;
   path?: string;
@@ -41,7 +41,13 @@ const mostBytes = 64 * 1024 * 1024;
 
 /** The text a release Secret holds under `release` (the API adds another base64). */
 export function encodeRecord(release: Release): string {
-  const json: RecordJson = {
+  const packed = gzipSync(JSON.stringify(recordJson(release)), { level: constants.Z_BEST_COMPRESSION });
+  return packed.toString('base64');
+}
+
+/** A revision as JSON has it. */
+export function recordJson(release: Release): RecordJson {
+  return {
     name: release.name,
     info: {
       first_deployed: release.firstDeployed,
@@ -61,8 +67,6 @@ export function encodeRecord(release: Release): string {
     namespace: release.namespace,
     apply_method: release.applyMethod,
   };
-  const packed = gzipSync(JSON.stringify(json), { level: constants.Z_BEST_COMPRESSION });
-  return packed.toString('base64');
 }
 
 /** Reads it back. `labels` are those of the Secret: a record does not hold its own. */

@@ -2,7 +2,7 @@ import { applyObjects, dropObjects } from './apply-objects.ts';
 import { openHistory, pruneHistory, supersede } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail } from './install.ts';
-import { readObjects } from './objects.ts';
+import { readObjects, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
@@ -14,12 +14,18 @@ export interface RollbackOptions {
   /** Default: the one before the last. */
   readonly revision?: number;
   readonly wait?: boolean;
+  /** With `wait`: until Jobs have completed, too. Default false. */
+  readonly waitForJobs?: boolean;
   /** In milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
   readonly skipHooks?: boolean;
   /** Default 10. */
   readonly historyMax?: number;
   readonly forceConflicts?: boolean;
+  /** Remove objects this rollback made when it fails. Default false. */
+  readonly cleanupOnFail?: boolean;
+  /** Default: `Rollback to 2`. */
+  readonly description?: string;
 }
 
 /** Makes an older revision the newest one: its stored manifest is applied again under a new number. */
@@ -45,7 +51,7 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
     ...content,
     revision: last.revision + 1,
     status: 'pending-rollback',
-    description: `Rollback to ${goal.revision}`,
+    description: options.description ?? `Rollback to ${goal.revision}`,
     firstDeployed: last.firstDeployed,
     lastDeployed: operation.now(),
     rollbackRevision: goal.revision,
@@ -55,6 +61,7 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
   const old = await readObjects(operation.client, last.manifest, namespace);
   if (before !== last) old.push(...(await readObjects(operation.client, before.manifest, namespace)));
   const objects = await readObjects(operation.client, release.manifest, namespace);
+  const made = options.cleanupOnFail ? await absent(operation, objects) : [];
   await pruneHistory(operation, history, options.historyMax ?? 10);
   await operation.storage.create(release);
   return await operation.heartbeat(release, async () => {
@@ -71,10 +78,11 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
         await operation.storage.update({ ...last, status: 'superseded' });
         throw error;
       }
-      if (options.wait) await waitReady(operation, objects);
+      if (options.wait) await waitReady(operation, objects, { jobs: options.waitForJobs });
       if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-rollback') };
     } catch (error) {
       await fail(operation, current, error, 'Rollback');
+      for (const each of made) await operation.remove(each, false);
       throw error;
     }
     await supersede(operation, history.all);
@@ -82,4 +90,14 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
     await operation.storage.update(deployed);
     return deployed;
   });
+}
+
+/** Those that are not on the cluster. */
+async function absent(operation: Operation, objects: readonly ReleaseObject[]): Promise<ReleaseObject[]> {
+  const found: ReleaseObject[] = [];
+  for (const each of objects) {
+    const { name, namespace } = each.object.metadata;
+    if ((await operation.client.get(each.kind, { name: name!, namespace })) === undefined) found.push(each);
+  }
+  return found;
 }

@@ -16,10 +16,14 @@ export interface UninstallOptions {
   /** In milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
   readonly skipHooks?: boolean;
+  /** What becomes of what the objects own. Default `background`. */
+  readonly cascade?: 'background' | 'foreground' | 'orphan';
   readonly description?: string;
   /** No release of that name is no error. Default false. */
   readonly ignoreNotFound?: boolean;
 }
+
+const propagationPolicies = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const;
 
 export interface Uninstalled {
   readonly release: Release;
@@ -61,7 +65,11 @@ export async function uninstallRelease(
   await operation.storage.update(current);
   operation.say({ type: 'phase', text: `uninstalling ${name}` });
   const objects = await readObjects(operation.client, last.manifest, namespace);
-  const { kept, foreign } = await removeObjects(operation, objects, { wait: options.wait ?? false, owner: last });
+  const { kept, foreign } = await removeObjects(operation, objects, {
+    wait: options.wait ?? false,
+    owner: last,
+    propagationPolicy: propagationPolicies[options.cascade ?? 'background'],
+  });
   if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-delete') };
   const done: Release = {
     ...current,

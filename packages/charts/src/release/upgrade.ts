@@ -53,6 +53,7 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
     labels: withoutEmptied({ ...base.labels, ...options.labels }),
     firstDeployed: base.firstDeployed,
     skipSchemaValidation: options.skipSchemaValidation,
+    subNotes: options.subNotes,
   });
   const old = await readObjects(operation.client, base.manifest, namespace);
   const objects = await readObjects(operation.client, release.manifest, namespace);
@@ -96,7 +97,7 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
       migrate: base.applyMethod === 'csa',
     });
     await dropObjects(operation, old, objects);
-    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects);
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, { jobs: options.waitForJobs });
     await hooks('post-upgrade');
   } catch (error) {
     await fail(operation, current, error, 'Upgrade');
@@ -108,6 +109,7 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
       namespace: release.namespace,
       revision: good.revision,
       wait: true,
+      waitForJobs: options.waitForJobs,
       timeoutMs: options.timeoutMs,
       skipHooks: options.skipHooks,
       // As Helm does: what is there to go back to is not given up while things go wrong.

@@ -1,13 +1,19 @@
-import type { ChartNode } from '../chart/chart-node.ts';
 import { ChartError } from '../chart/chart-error.ts';
 import type { DialectSwitches } from '../chart/dialect.ts';
 import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
+
+/** A chart as far as its values go. */
+export interface ValuesNode {
+  readonly name: string;
+  readonly values: GoMap;
+  readonly children: readonly ValuesNode[];
+}
 
 /**
  * Puts a chart's own values under those it was given, and does the same for its subcharts. A null from the user removes a
  * default; a null in the chart's defaults is as if it were not written. With `merge`, nulls are kept for a later pass.
  */
-export function coalesceValues(node: ChartNode, given: GoMap, switches: DialectSwitches, merge = false): GoMap {
+export function coalesceValues(node: ValuesNode, given: GoMap, switches: DialectSwitches, merge = false): GoMap {
   return coalesce(node, deepCopy(given), { merge, dropsNulls: switches.dropsDefaultNulls && !merge });
 }
 
@@ -17,7 +23,7 @@ interface Manner {
   readonly dropsNulls: boolean;
 }
 
-function coalesce(node: ChartNode, target: GoMap, manner: Manner): GoMap {
+function coalesce(node: ValuesNode, target: GoMap, manner: Manner): GoMap {
   applyDefaults(node, target, manner);
   for (const child of node.children) {
     const present = target.get(child.name);
@@ -30,7 +36,7 @@ function coalesce(node: ChartNode, target: GoMap, manner: Manner): GoMap {
   return target;
 }
 
-function applyDefaults(node: ChartNode, target: GoMap, { merge, dropsNulls }: Manner): void {
+function applyDefaults(node: ValuesNode, target: GoMap, { merge, dropsNulls }: Manner): void {
   for (const [key, value] of deepCopy(node.values)) {
     if (!target.has(key)) {
       if (!dropsNulls) target.set(key, value);
