@@ -18,6 +18,7 @@ export interface HelmBench extends AsyncDisposable {
   readonly context: { readonly client: Client; readonly clock: typeof systemClock };
   /** The program. */
   readonly helm4: string;
+  readonly kubeconfig: string;
   /** Runs a helm on the cluster, and gives what it prints. */
   helm(program: string, ...args: string[]): Promise<string>;
 }
@@ -43,6 +44,7 @@ export async function openHelmBench(files: Readonly<Record<string, string>>): Pr
     client: cluster.client,
     context: { client: cluster.client, clock: systemClock },
     helm4: reference.binaries.helm!,
+    kubeconfig: reference.kubeconfigPath,
     helm: async (program, ...args) => (await promisify(execFile)(program, args, { env })).stdout,
     async [Symbol.asyncDispose]() {
       await cluster.close();

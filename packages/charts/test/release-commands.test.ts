@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Command, ConfigMap } from '@slipway/kube';
+import { type Command, ConfigMap, Job } from '@slipway/kube';
 import { testCluster, type TestCluster } from '@slipway/testing';
 import { callCommand, type CommandOutcome } from '@slipway/testing/command';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -302,6 +302,68 @@ test('list chooses releases by status, name and labels, and prints them in any o
     /^a\tdefault\t1\t\d{4}\tuninstalled\tshop-1\.0\.0\t2\n$/,
   );
   await expect(call('list', [], { filter: '(' })).rejects.toThrow('--filter');
+});
+
+test('--wait is content with a Job that has started, --wait-for-jobs is not', async () => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: once}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: once, image: "once:1"}]}}}
+`;
+  await writeFile(join(folder, 'shop/templates/job.yaml'), job);
+  await call('install', ['shop', 'shop']);
+  await expect(call('upgrade', ['shop', 'shop'], { wait: true, timeout: 0 })).rejects.toThrow('it has not started');
+  const body = { status: { startTime: new Date(cluster.clock.now()).toISOString(), active: 1 } };
+  const key = { namespace: 'default', name: 'once' };
+  await cluster.client.patch(Job, key, { type: 'merge', body }, { subresource: 'status' });
+  const waiting = { wait: true, timeout: 0 };
+  expect(await call('upgrade', ['shop', 'shop'], waiting)).toContain('STATUS: deployed');
+  await expect(call('upgrade', ['shop', 'shop'], { ...waiting, 'wait-for-jobs': true })).rejects.toThrow(
+    '0 of 1 completed',
+  );
+});
+
+test('a rollback that fails with --cleanup-on-fail leaves nothing it made', async () => {
+  const hook =
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: hook\n  annotations: {helm.sh/hook: post-rollback}\ndata: {a: {b: c}}\n';
+  await writeFile(join(folder, 'shop/templates/hook.yaml'), hook);
+  await writeFile(
+    join(folder, 'shop/templates/extra.yaml'),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n',
+  );
+  await call('install', ['shop', 'shop']);
+  await rm(join(folder, 'shop/templates/extra.yaml'));
+  await call('upgrade', ['shop', 'shop']);
+  const extra = async () => await cluster.client.get(ConfigMap, { namespace: 'default', name: 'extra' });
+  await expect(call('rollback', ['shop', '1'], { 'cleanup-on-fail': true })).rejects.toThrow('a hook failed');
+  expect(await extra()).toBeUndefined();
+  await expect(call('rollback', ['shop', '1'])).rejects.toThrow('a hook failed');
+  expect(await extra()).toBeDefined();
+});
+
+test('uninstall --cascade=orphan leaves what the objects own', async () => {
+  await call('install', ['shop', 'shop']);
+  const config = (await cluster.client.get(ConfigMap, { namespace: 'default', name: 'shop-config' }))!;
+  const { name, uid } = config.metadata as { name: string; uid: string };
+  const ownerReferences = [{ apiVersion: 'v1', kind: ConfigMap.kind, name, uid }];
+  const metadata = { name: 'owned', namespace: 'default', ownerReferences };
+  await cluster.client.create({ apiVersion: 'v1', kind: ConfigMap.kind, metadata });
+  await call('uninstall', ['shop'], { cascade: 'orphan' });
+  const orphan = await cluster.eventually('it is nobody’s', async () => {
+    const found = await cluster.client.get(ConfigMap, { namespace: 'default', name: 'owned' });
+    return found?.metadata.ownerReferences?.length ? undefined : { found };
+  });
+  expect(orphan.found).toBeDefined();
+});
+
+test('--dependency-update fetches what charts/ lacks, where install refuses without it', async () => {
+  await mkdir(join(folder, 'inner'), { recursive: true });
+  await writeFile(join(folder, 'inner/Chart.yaml'), 'apiVersion: v2\nname: inner\nversion: 1.0.0\n');
+  const dependency = 'dependencies: [{name: inner, version: 1.0.0, repository: "file://../inner"}]\n';
+  await writeFile(join(folder, 'shop/Chart.yaml'), files['Chart.yaml'] + dependency);
+  await expect(call('install', ['shop', 'shop'])).rejects.toThrow('missing in charts/ directory: inner');
+  expect(await call('install', ['shop', 'shop'], { 'dependency-update': true })).toContain('STATUS: deployed');
+  expect(await call('upgrade', ['shop', 'shop'])).toContain('STATUS: deployed');
 });
 
 test.each([
