@@ -1,7 +1,7 @@
 import { isMap, nilMap, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { SemverVersion } from '../functions/semver-version.ts';
-import { formatFloat } from '../go/float.ts';
 import { quote } from '../go/quote.ts';
+import { wantedText } from '../yaml/wanted-text.ts';
 import { ChartError } from './chart-error.ts';
 import type { ChartDependency, ChartMaintainer, ChartMetadata } from './chart.ts';
 
@@ -118,19 +118,10 @@ function text(map: GoMap, key: string): string {
   return textOf(key, value);
 }
 
-/** Where a text is wanted, a number or a truth value becomes one: versions such as 1.16 are seldom quoted. */
 function textOf(key: string, value: Value): string {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    case 'number':
-      return formatFloat(value, 'g', -1);
-    default:
-      throw wrongType(key, value, 'string');
-  }
+  const wanted = wantedText(value);
+  if (wanted === undefined) throw wrongType(key, value, 'string');
+  return wanted;
 }
 
 function flag(map: GoMap, key: string): boolean {

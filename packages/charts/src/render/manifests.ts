@@ -2,6 +2,7 @@ import { ChartError } from '../chart/chart-error.ts';
 import { utf8Compare } from '../go/bytes.ts';
 import { isMap, toPlain, typeOf, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
+import { wantedText } from '../yaml/wanted-text.ts';
 import type { DialectSwitches } from '../chart/dialect.ts';
 import { installOrder, sortByKind } from './kind-order.ts';
 
@@ -83,7 +84,7 @@ export function splitDocuments(text: string, switches: DialectSwitches): string[
 
 interface ReadManifest {
   readonly manifest: RenderedManifest;
-  readonly annotations: GoMap | undefined;
+  readonly annotations: ReadonlyMap<string, string>;
 }
 
 function readManifest(path: string, content: string): ReadManifest {
@@ -97,10 +98,13 @@ function readManifest(path: string, content: string): ReadManifest {
     return fail(`error converting YAML to JSON: ${(error as Error).message}`, error);
   }
   const field = (map: GoMap, key: string, place: string): string => {
-    const value = map.get(key);
-    if (value === undefined || value === null) return '';
-    if (typeof value === 'string') return value;
-    return fail(`json: cannot unmarshal ${typeOf(value)} into Go struct field ${place}${key} of type string`);
+    const read = map.get(key) ?? null;
+    // Numbers are all floats here.
+    const value = Number.isSafeInteger(read) ? BigInt(read as number) : read;
+    return (
+      wantedText(value) ??
+      fail(`json: cannot unmarshal ${typeOf(value)} into Go struct field ${place}${key} of type string`)
+    );
   };
   if (document !== null && !isMap(document))
     return fail(`json: cannot unmarshal ${typeOf(document)} into Go value of type util.SimpleHead`);
@@ -113,7 +117,9 @@ function readManifest(path: string, content: string): ReadManifest {
     return fail(
       'json: cannot unmarshal annotations into Go struct field .metadata.annotations of type map[string]string',
     );
-  if (annotations) for (const key of annotations.keys()) field(annotations, key, '.metadata.annotations.');
+  const annotationTexts = new Map<string, string>();
+  for (const key of annotations?.keys() ?? [])
+    annotationTexts.set(key, field(annotations!, key, '.metadata.annotations.'));
   let plain: Record<string, unknown> | null | undefined;
   const manifest: RenderedManifest = {
     path,
@@ -123,26 +129,25 @@ function readManifest(path: string, content: string): ReadManifest {
     content,
     object: () => (plain ??= toPlain(document) as Record<string, unknown> | null),
   };
-  return { manifest, annotations: annotations ?? undefined };
+  return { manifest, annotations: annotationTexts };
 }
 
 /** The hook a manifest is; `undefined` when it is none, `null` when it waits for an event nobody knows. */
 function hookOf({ manifest, annotations }: ReadManifest): RenderedHook | undefined | null {
-  const types = annotations?.get('helm.sh/hook');
-  if (annotations === undefined || types === undefined) return undefined;
-  const words = (key: string) => {
-    const value = annotations.get(key);
-    return typeof value === 'string' ? value.split(',').map((word) => word.trim().toLowerCase()) : [];
-  };
-  const found = String(types ?? '')
-    .split(',')
-    .map((type) => events.get(type.trim().toLowerCase()));
+  const types = annotations.get('helm.sh/hook');
+  if (types === undefined) return undefined;
+  const words = (key: string) =>
+    annotations
+      .get(key)
+      ?.split(',')
+      .map((word) => word.trim().toLowerCase()) ?? [];
+  const found = types.split(',').map((type) => events.get(type.trim().toLowerCase()));
   if (found.includes(undefined)) return null;
   const weight = annotations.get('helm.sh/hook-weight');
   return {
     ...manifest,
     events: found as HookEvent[],
-    weight: typeof weight === 'string' && /^[+-]?\d+$/.test(weight) ? Number(weight) : 0,
+    weight: weight !== undefined && /^[+-]?\d+$/.test(weight) ? Number(weight) : 0,
     deletePolicies: words('helm.sh/hook-delete-policy'),
     outputLogPolicies: words('helm.sh/hook-output-log-policy'),
   };

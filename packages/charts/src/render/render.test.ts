@@ -55,6 +55,29 @@ describe('renderChart', () => {
     ]);
   });
 
+  it('takes numbers and truth values for texts where a manifest wants texts', async () => {
+    const hook = 'annotations: {helm.sh/hook: pre-install, helm.sh/hook-weight: 5}';
+    const chart = await loadFiles(
+      files({
+        'Chart.yaml': web['Chart.yaml'],
+        'templates/a.yaml': 'kind: A\nmetadata: {name: 1000000, annotations: {prometheus.io/port: 9090, on: true}}\n',
+        'templates/b.yaml': `kind: B\nmetadata: {name: yes, ${hook}}\n`,
+        'templates/c.yaml': 'kind: C\nmetadata: {name: c, annotations: {list: [1]}}\n',
+      }),
+    );
+    await expect(renderChart(chart, { release: { name: 'shop' } })).rejects.toThrow(
+      'cannot unmarshal []interface {} into Go struct field .metadata.annotations.list of type string',
+    );
+    const { manifests, hooks } = await renderChart(
+      await loadFiles(
+        chart.templates.slice(0, 2).concat([{ name: 'Chart.yaml', data: Buffer.from(web['Chart.yaml']) }]),
+      ),
+      { release: { name: 'shop' } },
+    );
+    expect(manifests.map(({ name }) => name)).toEqual(['1000000']);
+    expect(hooks.map(({ name, weight }) => [name, weight])).toEqual([['true', 5]]);
+  });
+
   it('puts the values it is given over the defaults, and a null removes one', async () => {
     const chart = await loadFiles(files(web));
     const rendered = await renderChart(chart, {
