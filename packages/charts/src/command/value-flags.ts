@@ -11,7 +11,7 @@ export const valueFlags = {
     short: 'f',
     repeated: true,
     value: 'file',
-    summary: 'values in a YAML file (- reads standard input)',
+    summary: 'values in YAML files (- reads standard input)',
     perCall: true,
   },
   set: {
@@ -55,7 +55,8 @@ export const valueFlags = {
 export async function readValueFlags(flags: FlagValues<typeof valueFlags>, terminal: Terminal): Promise<GoMap> {
   return await collectValues(
     {
-      files: flags.values,
+      // As helm has it: several in one flag, too.
+      files: flags.values.flatMap((files) => files.split(',')),
       set: flags.set,
       setString: flags['set-string'],
       setJson: flags['set-json'],
