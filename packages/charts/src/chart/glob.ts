@@ -1,46 +1,64 @@
+import { runes } from '../go/bytes.ts';
+import { longestPattern, patternMatcher, type PatternPiece } from './pattern-program.ts';
+
 /** gobwas/glob with `/` as separator: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}`, `\x`. A malformed pattern matches all. */
 export function compileGlob(pattern: string): (path: string) => boolean {
-  const source = translate(pattern);
-  if (source === undefined) return () => true;
-  const expression = new RegExp(`^${source}$`, 'su');
-  return (path) => expression.test(path);
+  const pieces = piecesOf(pattern);
+  return pieces ? patternMatcher(pieces) : () => true;
 }
 
-function translate(pattern: string): string | undefined {
-  let source = '';
-  let depth = 0;
-  for (let i = 0; i < pattern.length; i += 1) {
-    const char = pattern[i]!;
+const any = () => true;
+const notSlash = (character: string) => character !== '/';
+
+/** Choices that are being read: those that are complete, and the one that is not. */
+interface OpenChoice {
+  readonly choices: PatternPiece[][];
+  current: PatternPiece[];
+}
+
+function piecesOf(pattern: string): PatternPiece[] | undefined {
+  if (pattern.length > longestPattern) return undefined;
+  const open: OpenChoice[] = [{ choices: [], current: [] }];
+  const characters = runes(pattern);
+  for (let i = 0; i < characters.length; i += 1) {
+    const char = characters[i]!;
+    const here = open.at(-1)!;
     if (char === '*') {
-      const double = pattern[i + 1] === '*';
-      while (pattern[i + 1] === '*') i += 1;
-      source += double ? '.*' : '[^/]*';
-    } else if (char === '?') source += '[^/]';
+      const double = characters[i + 1] === '*';
+      while (characters[i + 1] === '*') i += 1;
+      here.current.push({ many: double ? any : notSlash });
+    } else if (char === '?') here.current.push({ one: notSlash });
     else if (char === '[') {
-      const close = pattern.indexOf(']', i + 1);
-      if (close < 0) return undefined;
-      const body = pattern.slice(i + 1, close);
-      const negated = body.startsWith('!');
-      const members = (negated ? body.slice(1) : body).replace(/[\\^[\]]/g, '\\$&');
-      if (members === '') return undefined;
-      source += `[${negated ? '^' : ''}${members}]`;
+      const close = characters.indexOf(']', i + 1);
+      const one = close < 0 ? undefined : characterClass(characters.slice(i + 1, close).join(''));
+      if (!one) return undefined;
+      here.current.push({ one });
       i = close;
-    } else if (char === '{') {
-      depth += 1;
-      source += '(?:';
-    } else if (char === '}' && depth > 0) {
-      depth -= 1;
-      source += ')';
-    } else if (char === ',' && depth > 0) source += '|';
-    else if (char === '\\') {
-      i += 1;
-      if (i >= pattern.length) return undefined;
-      source += escape(pattern[i]!);
-    } else source += escape(char);
+    } else if (char === '{') open.push({ choices: [], current: [] });
+    else if (char === '}' && open.length > 1) {
+      open.pop();
+      open.at(-1)!.current.push({ anyOf: [...here.choices, here.current] });
+    } else if (char === ',' && open.length > 1) {
+      here.choices.push(here.current);
+      here.current = [];
+    } else {
+      if (char === '\\') i += 1;
+      const literal = characters[i];
+      if (literal === undefined) return undefined;
+      here.current.push({ one: (character) => character === literal });
+    }
   }
-  return depth === 0 ? source : undefined;
+  return open.length === 1 ? open[0]!.current : undefined;
 }
 
-function escape(char: string): string {
-  return /[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char;
+function characterClass(body: string): ((character: string) => boolean) | undefined {
+  const negated = body.startsWith('!');
+  const members = (negated ? body.slice(1) : body).replace(/[\\^[\]]/g, '\\$&');
+  if (members === '') return undefined;
+  try {
+    const expression = new RegExp(`^[${negated ? '^' : ''}${members}]$`, 'su');
+    return (character) => expression.test(character);
+  } catch {
+    return undefined;
+  }
 }

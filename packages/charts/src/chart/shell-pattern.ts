@@ -1,31 +1,46 @@
-/** Go's `filepath.Match` as a regular expression; `undefined` when the pattern is malformed. */
-export function globToRegExp(pattern: string): RegExp | undefined {
-  let source = '^';
-  for (let i = 0; i < pattern.length; i += 1) {
-    const char = pattern[i]!;
-    if (char === '*') source += '[^/]*';
-    else if (char === '?') source += '[^/]';
+import { runes } from '../go/bytes.ts';
+import { longestPattern, patternMatcher, type PatternPiece } from './pattern-program.ts';
+
+/** Go's `filepath.Match`; `undefined` when the pattern is malformed. */
+export function shellPattern(pattern: string): ((path: string) => boolean) | undefined {
+  const pieces = piecesOf(pattern);
+  return pieces && patternMatcher(pieces);
+}
+
+const notSlash = (character: string) => character !== '/';
+
+function piecesOf(pattern: string): PatternPiece[] | undefined {
+  if (pattern.length > longestPattern) return undefined;
+  const pieces: PatternPiece[] = [];
+  const characters = runes(pattern);
+  for (let i = 0; i < characters.length; i += 1) {
+    const char = characters[i]!;
+    if (char === '*') pieces.push({ many: notSlash });
+    else if (char === '?') pieces.push({ one: notSlash });
     else if (char === '[') {
-      const close = pattern.indexOf(']', i + 2);
+      const close = characters.indexOf(']', i + 2);
       if (close < 0) return undefined;
-      const body = pattern.slice(i + 1, close);
-      const negated = body.startsWith('^');
-      const members = (negated ? body.slice(1) : body).replace(/[\]\\[]/g, '\\$&');
-      source += `[${negated ? '^/' : ''}${members}]`;
+      const one = characterClass(characters.slice(i + 1, close).join(''));
+      if (!one) return undefined;
+      pieces.push({ one });
       i = close;
-    } else if (char === '\\') {
-      i += 1;
-      if (i >= pattern.length) return undefined;
-      source += escape(pattern[i]!);
-    } else source += escape(char);
+    } else {
+      if (char === '\\') i += 1;
+      const literal = characters[i];
+      if (literal === undefined) return undefined;
+      pieces.push({ one: (character) => character === literal });
+    }
   }
+  return pieces;
+}
+
+function characterClass(body: string): ((character: string) => boolean) | undefined {
+  const negated = body.startsWith('^');
+  const members = (negated ? body.slice(1) : body).replace(/[\]\\[]/g, '\\$&');
   try {
-    return new RegExp(`${source}$`, 'su');
+    const expression = new RegExp(`^[${negated ? '^/' : ''}${members}]$`, 'su');
+    return (character) => expression.test(character);
   } catch {
     return undefined;
   }
-}
-
-function escape(char: string): string {
-  return /[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char;
 }

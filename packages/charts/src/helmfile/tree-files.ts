@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { globToRegExp } from '../chart/shell-pattern.ts';
+import { shellPattern } from '../chart/shell-pattern.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { mostValueBytes } from '../values/read-values-file.ts';
 import { HelmfileError } from './helmfile-error.ts';
@@ -53,11 +53,11 @@ export class TreeFiles {
   /** Paths a pattern matches, in order; a path without wildcards matches itself when it is there. */
   glob(pattern: string): string[] {
     if (!/[*?[\\]/.test(pattern)) return this.isFile(pattern) || this.isDirectory(pattern) ? [pattern] : [];
-    const last = globToRegExp(basename(pattern));
+    const last = shellPattern(basename(pattern));
     if (!last) return [];
     return this.glob(dirname(pattern))
       .flatMap((parent) =>
-        (this.list(parent) ?? []).filter((entry) => last.test(entry.name)).map((entry) => join(parent, entry.name)),
+        (this.list(parent) ?? []).filter((entry) => last(entry.name)).map((entry) => join(parent, entry.name)),
       )
       .sort(utf8Compare);
   }
@@ -84,6 +84,9 @@ function readEntries(path: string): TreeEntry[] {
 function readText(path: string): string | undefined {
   try {
     const info = statSync(path, { throwIfNoEntry: false });
+    // A pipe may be what another program prints; a device has no end.
+    if (info && !info.isFile() && !info.isFIFO() && !info.isDirectory())
+      throw new HelmfileError('InvalidState', `${path} is no regular file`);
     if (info && info.size > mostValueBytes)
       throw new HelmfileError(
         'InvalidState',

@@ -1,5 +1,5 @@
 import { ChartError } from '../chart/chart-error.ts';
-import { globToRegExp } from '../chart/shell-pattern.ts';
+import { shellPattern } from '../chart/shell-pattern.ts';
 import { dialects, type Dialect } from '../chart/dialect.ts';
 import { splitDocuments } from './manifests.ts';
 import type { RenderedChart } from './render.ts';
@@ -65,10 +65,10 @@ function only(text: string, wanted: readonly string[], dialect: Dialect): string
   const documents = splitDocuments(text, dialects[dialect]);
   let found = '';
   for (const pattern of wanted) {
-    const expression = globToRegExp(pattern);
+    const matches = shellPattern(pattern);
     const matching = documents.filter((document) => {
       const path = /# Source: [^/\n]+\/(.+)/.exec(document)?.[1];
-      return path !== undefined && (expression?.test(path) ?? false);
+      return path !== undefined && (matches?.(path) ?? false);
     });
     if (matching.length === 0)
       throw new ChartError('NotFound', `could not find template ${pattern} in chart`, {
