@@ -6,7 +6,7 @@ import { type Command } from '@slipway/kube/command';
 import { callCommand } from '@slipway/testing/command';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { readDirectory } from '../src/chart/directory.ts';
+import { chartFiles } from '../src/chart/load.ts';
 import { command } from '../src/command/chart-command.ts';
 import { loadChart } from '../src/index.ts';
 import { lintChart } from '../src/lint/lint-chart.ts';
@@ -130,7 +130,7 @@ describe('slipway chart lint', () => {
     ['templates/x.yaml', 'kind: DaemonSet\nmetadata: {name: a}\n', 'must contain matchLabels or matchExpressions'],
   ])('finds what is wrong in %s of %j', async (path, text, message) => {
     await write(`shop/${path}`, text);
-    const source = { path: 'shop', files: readDirectory(join(folder, 'shop')), folders: new Set<string>() };
+    const source = { path: 'shop', files: await chartFiles(join(folder, 'shop')), folders: new Set<string>() };
     const messages = await lintChart(source, { values: new Map(), namespace: 'default' });
     const said = messages
       .filter(({ severity }) => severity !== 'INFO')

@@ -2,23 +2,26 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { ChartError } from './chart-error.ts';
 import type { ChartFile } from './chart.ts';
+import { archiveLimits, chartRoom, noRoom, takeRoom, type ChartRoom } from './chart-room.ts';
 import { readTar } from './tar.ts';
 
-/** Helm's own limits: no chart comes near, a bomb does. */
-export const archiveLimits = { total: 100 * 1024 * 1024, file: 5 * 1024 * 1024, files: 50_000 } as const;
-
 /** Unpacks a chart's `.tgz` in memory. Names that leave the chart and links are refused. */
-export async function readArchive(archive: Uint8Array): Promise<ChartFile[]> {
-  return chartFiles(await unzip(archive));
+export async function readArchive(archive: Uint8Array, room: ChartRoom = chartRoom()): Promise<ChartFile[]> {
+  return chartFiles(await unzip(archive, room), room);
 }
 
-async function unzip(archive: Uint8Array): Promise<Uint8Array> {
+async function unzip(archive: Uint8Array, room: ChartRoom): Promise<Uint8Array> {
   if (archive[0] !== 0x1f || archive[1] !== 0x8b)
     throw new ChartError('InvalidChart', 'file does not appear to be a gzipped archive');
+  const most = Math.min(archiveLimits.total, room.bytes);
   try {
-    return await promisify(gunzip)(archive, { maxOutputLength: archiveLimits.total });
+    const tar = await promisify(gunzip)(archive, { maxOutputLength: Math.max(most, 1) });
+    takeRoom(room, { bytes: tar.length });
+    return tar;
   } catch (error) {
+    if (error instanceof ChartError) throw error;
     const tooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE';
+    if (tooLarge && most < archiveLimits.total) throw noRoom(error);
     if (tooLarge)
       throw new ChartError('UnsafeArchive', `the archive unpacks to more than ${archiveLimits.total} bytes`, {
         cause: error,
@@ -29,20 +32,20 @@ async function unzip(archive: Uint8Array): Promise<Uint8Array> {
   }
 }
 
-function chartFiles(tar: Uint8Array): ChartFile[] {
-  const files: ChartFile[] = [];
+function chartFiles(tar: Uint8Array, room: ChartRoom): ChartFile[] {
+  // What is in it twice counts as it was written last, as it does for whoever unpacks it.
+  const files = new Map<string, ChartFile>();
   for (const entry of readTar(tar)) {
     if (entry.type === 'directory') continue;
     if (entry.type === 'link') throw new ChartError('UnsafeArchive', `the archive holds a link: ${entry.name}`);
     if (entry.data.length > archiveLimits.file)
       throw new ChartError('UnsafeArchive', `${entry.name} has more than ${archiveLimits.file} bytes`);
     const name = pathInChart(entry.name);
-    files.push({ name, data: withoutMark(entry.data) });
-    if (files.length > archiveLimits.files)
-      throw new ChartError('UnsafeArchive', `the archive holds more than ${archiveLimits.files} files`);
+    files.set(name, { name, data: withoutMark(entry.data) });
+    takeRoom(room, { files: 1 });
   }
-  if (files.length === 0) throw new ChartError('InvalidChart', 'no files in chart archive');
-  return files;
+  if (files.size === 0) throw new ChartError('InvalidChart', 'no files in chart archive');
+  return [...files.values()];
 }
 
 /** Drops the first folder, which carries the chart's name. */

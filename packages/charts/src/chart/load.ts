@@ -1,14 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
-import { mergeMaps } from './merge-maps.ts';
+import { layOver } from './merge-maps.ts';
 import { type ReadYamlOptions, readYaml, YamlError } from '../yaml/read.ts';
 import { readArchive } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { Chart, ChartFile } from './chart.ts';
+import { archiveLimits, chartRoom, type ChartRoom } from './chart-room.ts';
 import { readDirectory } from './directory.ts';
 import { readMetadata } from './metadata.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** Charts inside charts, deeper than anyone nests them. */
 const deepestSubchart = 20;
@@ -21,17 +22,28 @@ const deepestSubchart = 20;
  * chart.metadata.name; // => 'web'
  */
 export async function loadChart(source: string | Uint8Array): Promise<Chart> {
-  if (typeof source !== 'string') return await loadFiles(await readArchive(source));
+  const room = chartRoom();
+  if (typeof source !== 'string') return await loadWithin(await readArchive(source, room), room, 0);
   if (!existsSync(source)) throw new ChartError('NotFound', `path "${source}" not found`);
-  const files = statSync(source).isDirectory() ? readDirectory(source) : await readArchive(await readFile(source));
-  return await loadFiles(files);
+  return await loadWithin(await chartFiles(source, room), room, 0);
+}
+
+/** The files of the chart in a folder or an archive, as they are. */
+export async function chartFiles(path: string, room: ChartRoom = chartRoom()): Promise<ChartFile[]> {
+  return statSync(path).isDirectory()
+    ? readDirectory(path, room)
+    : await readArchive(readRegularFile(path, path, archiveLimits.total), room);
 }
 
 /** Metadata are texts: 10 and 1e1 are not the same. */
 const written: ReadYamlOptions = { numbers: 'int' };
 
 /** Makes a chart of its files. */
-export async function loadFiles(files: readonly ChartFile[], depth = 0): Promise<Chart> {
+export async function loadFiles(files: readonly ChartFile[]): Promise<Chart> {
+  return await loadWithin(files, chartRoom(), 0);
+}
+
+async function loadWithin(files: readonly ChartFile[], room: ChartRoom, depth: number): Promise<Chart> {
   if (depth > deepestSubchart) throw new ChartError('InvalidChart', `charts are nested deeper than ${deepestSubchart}`);
   const find = (name: string) => files.find((file) => file.name === name);
   const chartFile = find('Chart.yaml');
@@ -61,7 +73,7 @@ export async function loadFiles(files: readonly ChartFile[], depth = 0): Promise
     templates,
     files: others,
     raw: files,
-    dependencies: await loadNested(nested, metadata.name, depth),
+    dependencies: await loadNested(nested, metadata.name, room, depth),
   };
 }
 
@@ -75,12 +87,17 @@ function addNested(nested: Map<string, ChartFile[]>, file: ChartFile): void {
   nested.set(top, known);
 }
 
-async function loadNested(nested: Map<string, ChartFile[]>, parent: string, depth: number): Promise<Chart[]> {
+async function loadNested(
+  nested: Map<string, ChartFile[]>,
+  parent: string,
+  room: ChartRoom,
+  depth: number,
+): Promise<Chart[]> {
   const charts: Chart[] = [];
   for (const name of [...nested.keys()].sort(utf8Compare)) {
     if (name.startsWith('_') || name.startsWith('.')) continue;
     try {
-      charts.push(await loadFiles(await nestedFiles(name, nested.get(name)!), depth + 1));
+      charts.push(await loadWithin(await nestedFiles(name, nested.get(name)!, room), room, depth + 1));
     } catch (error) {
       if (!(error instanceof ChartError)) throw error;
       throw new ChartError(error.code, `error unpacking subchart ${name} in ${parent}: ${error.message}`, {
@@ -91,8 +108,8 @@ async function loadNested(nested: Map<string, ChartFile[]>, parent: string, dept
   return charts;
 }
 
-async function nestedFiles(name: string, files: readonly ChartFile[]): Promise<ChartFile[]> {
-  if (name.endsWith('.tgz') && files[0]!.name === name) return await readArchive(files[0]!.data);
+async function nestedFiles(name: string, files: readonly ChartFile[], room: ChartRoom): Promise<ChartFile[]> {
+  if (name.endsWith('.tgz') && files[0]!.name === name) return await readArchive(files[0]!.data, room);
   return files
     .filter((file) => file.name.includes('/'))
     .map((file) => ({ name: file.name.slice(file.name.indexOf('/') + 1), data: file.data }));
@@ -132,13 +149,13 @@ export function withFirstDocuments(chart: Chart): Chart {
 
 /** Values may be in several documents; later ones lie over earlier ones. */
 export function readValuesText(text: string): GoMap {
-  let values: GoMap = new Map();
+  const values: GoMap = new Map();
   for (const document of text.split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
     // Helm's reader of documents ends every line, the last one too.
     const read = document.trim() === '' ? null : readYaml(document.endsWith('\n') ? document : `${document}\n`);
     if (read === null) continue;
     if (!isMap(read)) throw new YamlError('cannot unmarshal yaml document: it is no mapping');
-    values = mergeMaps(values, read);
+    layOver(values, read);
   }
   return values;
 }

@@ -9,3 +9,12 @@ export function mergeMaps(base: GoMap, over: GoMap): GoMap {
   }
   return merged;
 }
+
+/** The same in place, for one who lays many over what is its own. `over` becomes part of `base`. */
+export function layOver(base: GoMap, over: GoMap): void {
+  for (const [key, value] of over) {
+    const present = base.get(key);
+    if (isMap(value) && isMap(present)) layOver(present, value);
+    else base.set(key, value);
+  }
+}

@@ -7,6 +7,12 @@ export interface TarEntry {
 }
 
 const blockSize = 512;
+/** No file system takes a longer path. */
+const longestName = 4096;
+/** Headers of pax and names of GNU are a few hundred bytes; whoever sends more wants them to be looked at. */
+const longestHeader = 1024 * 1024;
+/** Links, devices, folders: what they say about their size is not followed by data. */
+const withoutData = new Set(['1', '2', '3', '4', '5', '6']);
 
 /** Reads a tar: ustar with pax headers and GNU long names. */
 export function* readTar(tar: Uint8Array): Generator<TarEntry> {
@@ -17,18 +23,20 @@ export function* readTar(tar: Uint8Array): Generator<TarEntry> {
     const header = tar.subarray(offset, offset + blockSize);
     if (header.every((byte) => byte === 0)) return;
     checkSum(header);
-    const size = Number(pax.get('size') ?? octal(header, 124, 12));
+    const type = String.fromCharCode(header[156]!);
+    const size = withoutData.has(type) ? 0 : sizeOf(header, pax.get('size') ?? '');
     const start = offset + blockSize;
     if (!Number.isSafeInteger(size) || size < 0 || start + size > tar.length) throw broken('it ends too early');
+    if ((type === 'x' || type === 'L') && size > longestHeader) throw broken(`a header has ${size} bytes`);
     const data = tar.subarray(start, start + size);
     offset = start + Math.ceil(size / blockSize) * blockSize;
-    const type = String.fromCharCode(header[156]!);
     if (type === 'x') pax = paxRecords(data);
     else if (type === 'L') longName = text(data, 0, data.length);
     else if (type !== 'g' && type !== 'K') {
       const prefix = text(header, 257, 5) === 'ustar' && header[262] === 0 ? text(header, 345, 155) : '';
       const short = text(header, 0, 100);
       const name = pax.get('path') ?? longName ?? (prefix === '' ? short : `${prefix}/${short}`);
+      if (name.length > longestName) throw broken(`a name has ${name.length} characters`);
       longName = undefined;
       pax = new Map();
       yield { name, type: typeOf(type, name), data };
@@ -37,13 +45,22 @@ export function* readTar(tar: Uint8Array): Generator<TarEntry> {
 }
 
 function typeOf(flag: string, name: string): TarEntry['type'] {
-  if (flag === '5' || name.endsWith('/')) return 'directory';
-  return flag === '0' || flag === '\0' || flag === '7' ? 'file' : 'link';
+  if (flag === '5') return 'directory';
+  if (flag !== '0' && flag !== '\0' && flag !== '7') return 'link';
+  return name.endsWith('/') ? 'directory' : 'file';
+}
+
+/** A pax header may say what a header has no room for. */
+function sizeOf(header: Uint8Array, pax: string): number {
+  if (pax === '') return octal(header, 124, 12);
+  return /^\d+$/.test(pax) ? Number(pax) : Number.NaN;
 }
 
 function text(bytes: Uint8Array, start: number, length: number): string {
-  const end = bytes.indexOf(0, start);
-  return Buffer.from(bytes.subarray(start, end >= 0 && end < start + length ? end : start + length)).toString('utf8');
+  // Cut first: looking for the end in all that follows would take longer with every record.
+  const field = bytes.subarray(start, start + length);
+  const end = field.indexOf(0);
+  return Buffer.from(end >= 0 ? field.subarray(0, end) : field).toString('utf8');
 }
 
 function octal(bytes: Uint8Array, start: number, length: number): number {
@@ -56,7 +73,7 @@ function octal(bytes: Uint8Array, start: number, length: number): number {
 function checkSum(header: Uint8Array): void {
   const stored = octal(header, 148, 8);
   let sum = 0;
-  for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
+  for (let index = 0; index < header.length; index += 1) sum += index >= 148 && index < 156 ? 0x20 : header[index]!;
   if (sum !== stored) throw broken('a header is damaged');
 }
 
@@ -66,9 +83,11 @@ function paxRecords(data: Uint8Array): Map<string, string> {
   while (offset < data.length) {
     const space = data.indexOf(0x20, offset);
     const length = space < 0 ? Number.NaN : Number(text(data, offset, space - offset));
-    if (!Number.isSafeInteger(length) || length <= space - offset + 1) throw broken('a pax header is damaged');
+    if (!Number.isSafeInteger(length) || length <= space - offset + 1 || offset + length > data.length)
+      throw broken('a pax header is damaged');
     const record = Buffer.from(data.subarray(space + 1, offset + length - 1)).toString('utf8');
     const equals = record.indexOf('=');
+    if (equals < 1) throw broken('a pax header is damaged');
     records.set(record.slice(0, equals), record.slice(equals + 1));
     offset += length;
   }

@@ -1,10 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError, defineCommand } from '@slipway/kube/command';
 
-import { readArchive } from '../chart/archive.ts';
 import { ChartError } from '../chart/chart-error.ts';
-import { readDirectory } from '../chart/directory.ts';
+import { chartFiles } from '../chart/load.ts';
 import { lintChart, type LintOptions } from '../lint/lint-chart.ts';
 import type { LintMessage } from '../lint/lint-message.ts';
 import { Capabilities } from '../render/capabilities.ts';
@@ -81,7 +80,7 @@ async function outcomeOf(path: string, shown: string, options: LintOptions): Pro
   const absent = `unable to check Chart.yaml file in chart: stat ${join(shown, 'Chart.yaml')}: no such file or directory`;
   if (info === undefined) return absent;
   try {
-    const files = info.isDirectory() ? readDirectory(path) : await readArchive(await readFile(path));
+    const files = await chartFiles(path);
     if (!files.some(({ name }) => name === 'Chart.yaml')) return absent;
     return await lintChart({ path, files, folders: await foldersIn(path) }, options);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { proxyFromEnvironment, undiciTransport, type TlsSettings, type Transport } from '@slipway/kube';
 
-import { archiveLimits } from '../chart/archive.ts';
+import { archiveLimits } from '../chart/chart-room.ts';
 import { RepositoryError } from './repository-error.ts';
 
 export interface DownloadRequest {
