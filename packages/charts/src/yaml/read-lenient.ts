@@ -30,17 +30,18 @@ export function readLenient(text: string, rules: NodeRules): Value | undefined {
     logLevel: 'silent',
   });
   if (document.errors.length > 0) return undefined;
-  return new Converter(document, rules).value(document.contents);
+  return new Converter(rules).value(document.contents);
 }
 
 class Converter {
-  readonly #document: Yaml.Document;
   readonly #rules: NodeRules;
   readonly #yaml = yaml();
+  /** What each name stands for, as far as the text has been read: asking the document walks all of it. */
+  readonly #anchors = new Map<string, Yaml.Node>();
+  readonly #open = new Set<Yaml.Node>();
   #nodes = 0;
 
-  constructor(document: Yaml.Document, rules: NodeRules) {
-    this.#document = document;
+  constructor(rules: NodeRules) {
     this.#rules = rules;
   }
 
@@ -48,11 +49,8 @@ class Converter {
     this.#nodes += 1;
     if (this.#nodes > this.#rules.mostNodes) throw new Error('yaml: document contains excessive aliasing');
     if (node === null || node === undefined) return null;
-    if (this.#yaml.isAlias(node)) {
-      const target = node.resolve(this.#document);
-      if (!target) throw new Error(`yaml: unknown anchor '${node.source}' referenced`);
-      return this.value(target);
-    }
+    if (this.#yaml.isAlias(node)) return this.#alias(node);
+    if (this.#yaml.isNode(node) && 'anchor' in node && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (this.#yaml.isScalar(node)) {
       const type = /^tag:yaml\.org,2002:(int|float|bool|null)$/.exec(node.tag ?? '')?.[1];
       if (type) throw new Error(`yaml: cannot decode !!str \`${String(node.value)}\` as a !!${type}`);
@@ -66,6 +64,16 @@ class Converter {
       return map;
     }
     return null;
+  }
+
+  #alias({ source }: Yaml.Alias): Value {
+    const node = this.#anchors.get(source);
+    if (!node) throw new Error(`yaml: unknown anchor '${source}' referenced`);
+    if (this.#open.has(node)) throw new Error(`yaml: anchor '${source}' value contains itself`);
+    this.#open.add(node);
+    const value = this.value(node);
+    this.#open.delete(node);
+    return value;
   }
 
   #pair(map: GoMap, key: Yaml.Node, value: Yaml.Node): void {

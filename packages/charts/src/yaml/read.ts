@@ -21,11 +21,14 @@ import { resolvePlain, type YamlDialect } from './resolve.ts';
 export class YamlError extends Error {
   /** Starts at 1. */
   readonly line: number | undefined;
+  /** The text may be YAML, but it is more than anyone reads. */
+  readonly isLimit: boolean;
 
-  constructor(message: string, line?: number) {
+  constructor(message: string, line?: number, isLimit = false) {
     super(message);
     this.name = 'YamlError';
     this.line = line;
+    this.isLimit = isLimit;
   }
 }
 
@@ -54,6 +57,11 @@ export class PlainScalar {
 /** Expanded aliases may not make more nodes than this: a small text can stand for any number. */
 const maxNodes = 5_000_000;
 const maxDepth = 1000;
+/** Entries that `<<` copies: a few thousand times more than anyone merges. */
+const maxMerged = 1_000_000;
+/** What is not written plainly takes the strict reader a hundred bytes for each of its own, and the lenient one a thousand. */
+const longestStrict = 8 * 1024 * 1024;
+const longestLenient = 256 * 1024;
 
 /** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
 export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
@@ -64,8 +72,8 @@ export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
     return plainItem(construct(source, options, true)[0] ?? null);
   } catch (error) {
     // Only what has a place in the text is a matter of syntax; limits are limits to both readers.
-    const isSyntax = error instanceof YamlError && error.line !== undefined;
-    const value = isSyntax ? readLenient(source, rulesFor(options)) : undefined;
+    const isSyntax = error instanceof YamlError && error.line !== undefined && !error.isLimit;
+    const value = isSyntax && source.length <= longestLenient ? readLenient(source, rulesFor(options)) : undefined;
     if (value === undefined) throw error;
     return value;
   }
@@ -91,15 +99,23 @@ export const helmRules: PlainRules = {
 function firstDocument(text: string): string {
   if (!text.includes('---')) return text;
   const marker = /^---(?=[ \t\r\n]|$)/gm;
-  for (let match = marker.exec(text); match; match = marker.exec(text)) {
-    if (/^(?:\s*(?:#.*)?\n|%.*\n)*$/.test(text.slice(0, match.index))) continue;
-    return text.slice(0, match.index);
-  }
-  return text;
+  let match = marker.exec(text);
+  // The first one may only begin the document.
+  if (match && text.slice(0, match.index).split('\n').every(saysNothing)) match = marker.exec(text);
+  return match ? text.slice(0, match.index) : text;
+}
+
+function saysNothing(line: string): boolean {
+  return line.startsWith('%') || /^\s*(?:#|$)/.test(line);
 }
 
 /** With `firstOnly`, what stands after the first document is no matter. */
 function construct(text: string, options: ReadYamlOptions, firstOnly = false): unknown[] {
+  if (text.length > longestStrict)
+    throw new YamlError(
+      `yaml: ${text.length} characters that are not all plain mappings, lists and texts; at most ${longestStrict} are read`,
+    );
+  merged = 0;
   try {
     const { source, events } = parse(
       text.startsWith('\ufeff') ? text.slice(1) : text,
@@ -194,14 +210,17 @@ function cutLastBlock(source: string, events: Events): void {
 
 function yamlError(error: YAMLException): YamlError {
   const line = error.mark ? error.mark.line + 1 : undefined;
-  return new YamlError(`yaml: ${line === undefined ? '' : `line ${line}: `}${error.reason ?? error.message}`, line);
+  const reason = error.reason ?? error.message;
+  const text = `yaml: ${line === undefined ? '' : `line ${line}: `}${reason}`;
+  return new YamlError(text, line, reason.includes('maxDepth'));
 }
 
 function unshare(documents: unknown[]): unknown[] {
   const seen = new Set<object>();
   let nodes = 0;
   const copy = (value: Value, repeated: boolean): Value => {
-    nodes += 1;
+    // Every map has a table of its own, even an empty one.
+    nodes += value instanceof Map ? 5 : 1;
     if (nodes > maxNodes) throw new YamlError('yaml: document contains excessive aliasing');
     if (Array.isArray(value)) {
       const again = repeated || seen.has(value);
@@ -352,6 +371,8 @@ function refuseRepeated(map: GoMap, key: string): void {
   ownKeys.set(map, known.add(key));
 }
 
+let merged = 0;
+
 /** What `<<` is read as. */
 const mergeKey = Symbol('<<');
 
@@ -362,10 +383,13 @@ function plainItem(value: unknown): Value {
 
 /** go-yaml v2 merges where the key stands, so that it may cover what was written before; v3 never covers anything. */
 function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
+  // Reading is synchronous: what is counted belongs to the text that is being read.
   const list = Array.isArray(value) ? value : [value];
   const sources = dialect === 'v2' ? list.toReversed() : list;
   for (const source of sources) {
     if (!(source instanceof Map)) return 'map merge requires map or sequence of maps as the value';
+    merged += 1 + source.size;
+    if (merged > maxMerged) throw new YamlError(`yaml: more than ${maxMerged} entries are merged`);
     for (const [key, item] of source) if (dialect === 'v2' || !map.has(key)) map.set(key, item);
   }
   return '';
