@@ -411,7 +411,7 @@ function callWith(
   const args = new Array<Value>(count);
   for (let i = 0; i < given.length; i += 1) args[i] = given[i]!(run, dot, params[i] ?? rest!);
   if (hasFinal) args[count - 1] = validate(run, final, params[given.length] ?? rest!);
-  for (let i = 0; i < count; i += 1) run.readText(args[i]);
+  for (let i = 0; i < count; i += 1) run.countRead(args[i]);
   let result: Value;
   try {
     result = fn.call(args, run);
@@ -424,7 +424,7 @@ function callWith(
     run.node = place;
     run.fail(`error calling ${name}: a text of ${result.length} characters is too long`);
   }
-  run.readText(result);
+  run.countRead(result);
   return result;
 }
 

@@ -37,8 +37,8 @@ const maxOutputLength = 256 * 1024 * 1024;
 /** Rounds of loops and calls of templates. The largest charts take some ten thousand; what takes more has no end in sight. */
 const maxSteps = 5_000_000;
 
-/** Characters of texts that count as one step. */
-const textPerStep = 100;
+/** Characters of a text, or items of a list or a map, that count as one step. */
+const readPerStep = 100;
 
 interface RunOptions {
   readonly missingKey: MissingKey;
@@ -76,9 +76,12 @@ export class Run {
     if (this.steps.taken > maxSteps) this.fail(`the templates take more than ${maxSteps} steps`);
   }
 
-  /** Counts what a function reads or writes of a text: a loop over a long one is no cheaper for being inside a function. */
-  readText(text: Value): void {
-    if (typeof text === 'string' && text.length >= textPerStep) this.step(Math.floor(text.length / textPerStep));
+  /** Counts what a function reads or writes: a loop over a long text or list is no cheaper for being inside a function. */
+  countRead(value: Value): void {
+    let size = 0;
+    if (typeof value === 'string' || Array.isArray(value)) size = value.length;
+    else if (value instanceof Map) size = value.size;
+    if (size >= readPerStep) this.step(Math.floor(size / readPerStep));
   }
 
   /** Runs a template with variables of its own, then goes on where it was. */
