@@ -1,15 +1,20 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ChartError } from './chart/chart-error.ts';
 import { longestErrorText } from './chart/error-text.ts';
-import { loadFiles } from './chart/load.ts';
+import { compileGlob } from './chart/glob.ts';
+import { loadChart, loadFiles, readValuesText } from './chart/load.ts';
+import { shellPattern } from './chart/shell-pattern.ts';
+import { writeTar } from './chart/tar.ts';
 import { loadHelmfile } from './helmfile/helmfile.ts';
 import { collectValues } from './values/value-options.ts';
 import { readValuesFile } from './values/read-values-file.ts';
 import { renderChart } from './render/render.ts';
+import { readYaml } from './yaml/read.ts';
 
 async function render(template: string, values: Record<string, unknown> = {}): Promise<string> {
   const files = { 'Chart.yaml': 'apiVersion: v2\nname: bad\nversion: 1.0.0\n', 'templates/NOTES.txt': template };
@@ -63,6 +68,10 @@ describe('a template that means harm ends with an error that says where', () => 
     ],
     ['finds a letter everywhere', `${nearlyAllSteps}{{ regexFindAll "a" (repeat 20000 "a") -1 | len }}`],
     ['tries a large expression everywhere', `${nearlyAllSteps}{{ regexMatch "(x?){900}y" (repeat 2000 "x") }}`],
+    [
+      'copies a long list again and again',
+      `{{ $l := until 100000 }}${nearlyAllSteps}{{ range until 9 }}{{ $_ := rest $l }}{{ end }}`,
+    ],
     ['asks for a regular expression that grows', '{{ regexReplaceAll "(x{1000}){1000}" "x" "y" }}'],
     ['nests parentheses', `{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`],
     ['holds a range of ten thousand versions', '{{ semverCompare (repeat 10000 ">1 ") "1.2.3" }}'],
@@ -129,8 +138,200 @@ describe('a file that is far too large', () => {
     });
   });
 
+  it('is not read for values when it is a device, which says nothing of its size', async () => {
+    await expect(readValuesFile('/dev/zero', '/dev/zero')).rejects.toMatchObject({
+      code: 'InvalidValues',
+      message: expect.stringContaining('/dev/zero has') as string,
+    });
+  });
+
   it('is not read for a state', async () => {
     await sparse('helmfile.yaml');
     await expect(loadHelmfile({ cwd: folder })).rejects.toThrow(/helmfile\.yaml has 104857600 bytes/);
+  });
+});
+
+const chartYaml = 'apiVersion: v2\nname: bad\nversion: 1.0.0\n';
+
+describe('an archive that means harm is refused', () => {
+  interface Entry {
+    readonly name: string;
+    readonly data?: string | Uint8Array;
+    readonly type?: string;
+    readonly size?: number;
+  }
+
+  /** An entry as its author wants it: of any type, and of a size that need not be that of its data. */
+  function entry({ name, data = '', type = '0', size }: Entry): Buffer {
+    const bytes = Buffer.from(data);
+    const block = writeTar([{ name, data: bytes }]).subarray(0, -1024);
+    block.write(type, 156);
+    if (size !== undefined) block.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+    block.write('        ', 148);
+    const sum = block.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+    block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    return block;
+  }
+
+  const pax = (records: string): Entry => ({ name: 'PaxHeader', data: records, type: 'x' });
+
+  function archive(...entries: readonly Entry[]): Buffer {
+    const all = [{ name: 'bad/Chart.yaml', data: chartYaml }, ...entries];
+    return gzipSync(Buffer.concat([...all.map(entry), Buffer.alloc(1024)]));
+  }
+
+  const file: Entry = { name: 'bad/x', data: 'hello' };
+  it.each<[string, readonly Entry[], string]>([
+    ['millions of pax records', [pax('6 a=b\n'.repeat(200_000)), file], 'a header has 1200000 bytes'],
+    ['a pax record longer than its header', [pax('9999 path=bad/y\n'), file], 'a pax header is damaged'],
+    ['a pax record without a name', [pax('7 abcd\n'), file], 'a pax header is damaged'],
+    ['a size nobody writes that way', [pax('12 size=1e3\n'), file], 'it ends too early'],
+    ['a path that leads out by a pax header', [pax('20 path=bad/../../x\n'), file], 'outside the base directory'],
+    ['a name longer than any path', [{ name: 'L', data: `bad/${'a/'.repeat(5000)}x`, type: 'L' }, file], 'a name has'],
+    ['a link that is called a folder', [{ name: 'bad/templates/', type: '2' }], 'holds a link: bad/templates/'],
+    ['a hard link', [{ name: 'bad/x', type: '1' }], 'holds a link: bad/x'],
+    ['a device', [{ name: 'bad/x', type: '3' }], 'holds a link: bad/x'],
+  ])('for %s', async (_, entries, message) => {
+    await expect(loadChart(archive(...entries))).rejects.toThrow(message);
+  });
+
+  it('for archives in it that unpack without end', async () => {
+    const bomb = archive(
+      ...Array.from({ length: 16 }, (_, i) => ({ name: `bad/z${i}`, data: Buffer.alloc(4_900_000) })),
+    );
+    const bombs = Array.from({ length: 40 }, (_, i) => ({ name: `bad/charts/b${i}.tgz`, data: bomb }));
+    await expect(loadChart(archive(...bombs))).rejects.toMatchObject({
+      code: 'UnsafeArchive',
+      message: expect.stringContaining('the chart and the charts in it have more than 268435456 bytes') as string,
+    });
+  });
+
+  it('but what is in it twice counts as it was written last, and a folder hides nothing behind its size', async () => {
+    const chart = await loadChart(
+      archive(
+        { name: 'bad/values.yaml', data: 'a: 1\n' },
+        { name: 'bad/values.yaml', data: 'a: 2\n' },
+        { name: 'bad/d/', type: '5', size: 1024 },
+        { name: 'bad/hidden', data: 'x' },
+      ),
+    );
+    expect(chart.values).toEqual(new Map([['a', 2]]));
+    expect(chart.raw.map(({ name }) => name)).toEqual(['Chart.yaml', 'values.yaml', 'hidden']);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a folder that means harm is refused', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'slipway-hostile-'));
+    await writeFile(join(folder, 'Chart.yaml'), chartYaml);
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  it('for rules that are a link to a device, or to a file outside, of which nothing is said', async () => {
+    await symlink('/dev/zero', join(folder, '.helmignore'));
+    await expect(loadChart(folder)).rejects.toThrow('.helmignore is a link that leads outside the chart');
+    await rm(join(folder, '.helmignore'));
+    const secret = `${folder}-secret`;
+    await writeFile(secret, 'hunter2[\n');
+    await symlink(secret, join(folder, '.helmignore'));
+    const error = await loadChart(folder).catch((thrown: unknown) => String(thrown));
+    await rm(secret);
+    expect(error).toContain('.helmignore is a link that leads outside the chart');
+    expect(error).not.toContain('hunter2');
+  });
+
+  it('for more rules than there is time for', async () => {
+    await writeFile(join(folder, '.helmignore'), `${'*a'.repeat(60)}b\n`.repeat(200));
+    for (let i = 0; i < 20; i += 1) await writeFile(join(folder, `${'a'.repeat(200)}${i}`), '');
+    await expect(loadChart(folder)).rejects.toThrow('.helmignore has too many rules for so many files');
+  });
+
+  it('for links to folders of links, which stand for more folders than there are', async () => {
+    for (let i = 0; i < 40; i += 1) {
+      await mkdir(join(folder, `d${i}`));
+      for (const name of ['x', 'y']) await symlink(`../d${i + 1}`, join(folder, `d${i}`, name));
+    }
+    await mkdir(join(folder, 'd40'));
+    await expect(loadChart(folder)).rejects.toMatchObject({ code: 'UnsafeArchive' });
+  });
+
+  it('for files that are small on the disk only', async () => {
+    await using file = await open(join(folder, 'large'), 'w');
+    await file.truncate(5 * 1024 * 1024);
+    for (let i = 0; i < 60; i += 1) await symlink('large', join(folder, `link-${i}`));
+    await expect(loadChart(folder)).rejects.toThrow('have more than 268435456 bytes');
+  });
+
+  it('when it is a device instead', async () => {
+    await expect(loadChart('/dev/zero')).rejects.toThrow('/dev/zero is no regular file');
+  });
+});
+
+describe('a pattern', () => {
+  const stars = `${'*a'.repeat(60)}b`;
+  it('of many stars ends', () => {
+    expect(shellPattern(stars)?.('a'.repeat(250))).toBe(false);
+    expect(compileGlob(`{${stars},x}`)('a'.repeat(250))).toBe(false);
+  });
+
+  it.each([
+    ['*.tgz', 'a.tgz', true],
+    ['*.tgz', 'a/b.tgz', false],
+    ['a?[b-d]', 'axc', true],
+    ['a?[^b-d]', 'axc', false],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['', '', true],
+  ])('means what it means to a shell: %s and %s', (pattern, path, expected) => {
+    expect(shellPattern(pattern)?.(path)).toBe(expected);
+  });
+
+  it.each([
+    ['**.yaml', 'a/b.yaml', true],
+    ['a/{b,c/{d,e}}/*', 'a/c/e/f', true],
+    ['a/{b,c/{d,e}}/*', 'a/c/f/f', false],
+    ['[!a-c]x', 'dx', true],
+    ['a{,b}c', 'ac', true],
+    ['{open', 'anything', true],
+  ])('of files means what it means to Helm: %s and %s', (pattern, path, expected) => {
+    expect(compileGlob(pattern)(path)).toBe(expected);
+  });
+});
+
+describe('YAML that means harm ends with an error', () => {
+  const bigMap = `b: &b {${Array.from({ length: 5000 }, (_, i) => `k${i}: ${i}`).join(', ')}}\n`;
+  /** What only the lenient reader takes. */
+  const oddity = '\nzz: [1,\n]\n';
+  let laughs = 'a0: &a0 lol\n';
+  for (let i = 1; i < 12; i += 1)
+    laughs += `a${i}: &a${i} [${Array(10)
+      .fill(`*a${i - 1}`)
+      .join(', ')}]\n`;
+
+  it.each([
+    ['merges a large map again and again', `${bigMap}l:\n${'- <<: *b\n'.repeat(20_000)}`, 'entries are merged'],
+    ['merges one list of the same', `${bigMap}l:\n  <<: [${'*b, '.repeat(50_000)}*b]\n`, 'entries are merged'],
+    ['laughs a billion times', laughs, 'excessive aliasing'],
+    ['laughs where only the lenient reader reads', laughs + oddity, 'excessive aliasing'],
+    ['holds itself where only the lenient reader reads', `a: &a [*a]${oddity}`, 'contains itself'],
+    ['nests without end', `a: ${'['.repeat(1_000_000)}`, 'nesting'],
+    ['never closes a quote', `a: "${'b\n'.repeat(200_000)}`, 'line'],
+    ['is large and not plain', `a: &a 1\n${'# \n'.repeat(3_000_000)}`, 'characters that are not all plain'],
+  ])('when it %s', (_, text, message) => {
+    expect(() => readYaml(text)).toThrow(message);
+  });
+
+  it('and is read when it only looks so', () => {
+    expect(readYaml(`a: &a x\nl:\n${'- *a\n'.repeat(10_000)}${oddity}`)).toBeInstanceOf(Map);
+    expect(readYaml(`${`${' '.repeat(30)}\n`.repeat(3000)}x\n---\n`)).toBe('x');
+    expect(readYaml('# comment\n%YAML 1.1\n---\na: 1\n---\nb: 1\n')).toEqual(new Map([['a', 1]]));
+  });
+
+  it('has any number of documents of values', () => {
+    const first = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1\n`).join('');
+    expect(readValuesText(`${first}${'---\nb: 1\n'.repeat(20_000)}`).size).toBe(20_001);
   });
 });
