@@ -316,6 +316,8 @@ describe('YAML that means harm ends with an error', () => {
     ['merges one list of the same', `${bigMap}l:\n  <<: [${'*b, '.repeat(50_000)}*b]\n`, 'entries are merged'],
     ['laughs a billion times', laughs, 'excessive aliasing'],
     ['laughs where only the lenient reader reads', laughs + oddity, 'excessive aliasing'],
+    ['holds itself', 'a: &a [*a]\n', 'contains itself'],
+    ['holds itself in a map', 'a: &a {b: {c: *a}}\n', 'contains itself'],
     ['holds itself where only the lenient reader reads', `a: &a [*a]${oddity}`, 'contains itself'],
     ['nests without end', `a: ${'['.repeat(1_000_000)}`, 'nesting'],
     ['never closes a quote', `a: "${'b\n'.repeat(200_000)}`, 'line'],

@@ -217,27 +217,32 @@ function yamlError(error: YAMLException): YamlError {
 
 function unshare(documents: unknown[]): unknown[] {
   const seen = new Set<object>();
+  /** What is being copied, from the outside in. */
+  const open = new Set<object>();
   let nodes = 0;
   const copy = (value: Value, repeated: boolean): Value => {
     // Every map has a table of its own, even an empty one.
     nodes += value instanceof Map ? 5 : 1;
     if (nodes > maxNodes) throw new YamlError('yaml: document contains excessive aliasing');
-    if (Array.isArray(value)) {
-      const again = repeated || seen.has(value);
-      seen.add(value);
-      const items = value.map((item) => copy(item, again));
-      if (again) return items;
-      for (const [index, item] of items.entries()) value[index] = item;
-      return value;
-    }
-    if (value instanceof Map) {
-      const again = repeated || seen.has(value);
-      seen.add(value);
-      const target: GoMap = again ? new Map() : value;
-      for (const [key, item] of value) target.set(key, copy(item, again));
-      return target;
-    }
-    return value;
+    if (!Array.isArray(value) && !(value instanceof Map)) return value;
+    if (open.has(value)) throw new YamlError('yaml: an anchor contains itself');
+    const again = repeated || seen.has(value);
+    seen.add(value);
+    open.add(value);
+    const copied = Array.isArray(value) ? copyList(value, again) : copyMap(value, again);
+    open.delete(value);
+    return copied;
+  };
+  const copyList = (list: Value[], again: boolean): Value[] => {
+    const items = list.map((item) => copy(item, again));
+    if (again) return items;
+    for (const [index, item] of items.entries()) list[index] = item;
+    return list;
+  };
+  const copyMap = (map: GoMap, again: boolean): GoMap => {
+    const target: GoMap = again ? new Map() : map;
+    for (const [key, item] of map) target.set(key, copy(item, again));
+    return target;
   };
   return documents.map((document) => copy(document as Value, false));
 }
