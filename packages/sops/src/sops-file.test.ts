@@ -131,6 +131,42 @@ suite('a YAML file', () => {
   });
 });
 
+suite('comments', () => {
+  test('belong to what they are indented for, and open there', async () => {
+    const text = 'a:\n    b:\n        c: 1\n        # of c\n    # of b\n# of a\nd: 1\n';
+    const sealed = await seal(text);
+    expect(sealed.replaceAll(/#ENC\S+/g, '#')).toContain('\n        #\n    #\n#\nd: ');
+    expect(await unseal(sealed)).toBe(text);
+  });
+
+  test('at the end of a map are where sops would open them', async () => {
+    const text = 'a:\n    b:\n        - 1\n    # end\nc: 1\n';
+    expect(await unseal(await seal(text))).toBe('a:\n    b:\n        - 1\n        # end\nc: 1\n');
+  });
+
+  test.each([
+    [
+      'before an element',
+      'list:\n    # public\n    - name: ann\n      age: 7\n',
+      'list:\n    # public\n    - name: ann\n',
+    ],
+    ['behind its dash', 'list:\n    - # public\n      name: ann\n', 'list:\n    # public\n    - name: ann\n'],
+    ['behind the key of a map', 'map: # public\n    name: ann\n    age: 7\n', '# public\nmap:\n    name: ann\n'],
+  ])('%s are about all of it for a rule that goes by comments', async (_where, text, clear) => {
+    const sealed = await seal(text, { rule: { unencryptedCommentRegex: 'public' } });
+    expect(sealed).toContain(clear);
+    expect(sealed.split('\nsops:')[0]).not.toContain('ENC[');
+    const hidden = await seal(text, { rule: { encryptedCommentRegex: 'public' } });
+    expect(hidden).not.toContain('ann');
+    expect(hidden).toContain('# public');
+  });
+
+  test('without text stay', async () => {
+    const text = '#\n# a\n#\nb: 1\n';
+    expect(await unseal(await seal(text))).toBe(text);
+  });
+});
+
 suite('which values are encrypted', () => {
   const text = 'user: ann\nkey_clear: yes1\nstringData:\n    # pw: secret\n    a: one\n    b: two\n';
 

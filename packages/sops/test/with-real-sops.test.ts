@@ -233,6 +233,122 @@ describe.skipIf(without)('with the real sops', () => {
     }
   });
 
+  /** What two programs write is the same but for what is random and the time. */
+  const sameLayout = (sealed: Buffer): string =>
+    sealed
+      .toString()
+      .replaceAll(/ENC\[AES256_GCM,.*?,type:(\w+)\]/g, 'ENC[$1]')
+      .replaceAll(/-----BEGIN[^]*?-----END AGE ENCRYPTED FILE-----/g, 'AGE')
+      .replaceAll(/(lastmodified"?[:=] ?"?)[\dT:-]+Z/g, '$1TIME');
+
+  test.each([
+    ['yaml', everything.replace('    # trailing\n', '')],
+    ['yaml', 'a:\n    b:\n        c: 1\n        # of c\n    # of b\n# of a\nd: 1\n'],
+    ['yaml', 'list:\n    # of one\n    - a: 1 # in line\n      b: [1, [2, {c: 3}]]\n    - - - 1\nend: {a: {}}\n'],
+    ['yaml', '# one\na: 1\n---\n# two\nb: 2\n# end\n'],
+    [
+      'yaml',
+      'a_unencrypted:\n    - yes\n    - it\'s\n    - "a: b"\n    - "# x"\n    - "a\\tb"\n    - |\n      x\n       y\n',
+    ],
+    ['json', '{"b":{"c":[1,{"d":null}],"e":{}},"a_unencrypted":[]}'],
+    ['dotenv', '# about\nA=b c\nB=a\\nb\nC_unencrypted=1\n'],
+    ['binary', 'text\n'],
+  ] as [FormatName, string][])('a %s file is laid out the same by both: %j', async (format, plain) => {
+    expect(sameLayout(await weEncrypt(plain, format))).toBe(sameLayout(await theyEncrypt(plain, format)));
+  });
+
+  test('any string is written the same by both', async () => {
+    const texts = [
+      '',
+      'a',
+      ' a',
+      'a ',
+      'a: b',
+      'a #b',
+      '-',
+      '- a',
+      '-a',
+      '?',
+      ': a',
+      'a:',
+      '@',
+      '`',
+      '%',
+      '!',
+      '&a',
+      '|',
+      '>',
+      "'",
+      '"',
+    ];
+    texts.push(
+      '~',
+      'y',
+      'Off',
+      'oFF',
+      '08',
+      '1_0',
+      '1:30',
+      '.5',
+      '...',
+      '---',
+      '日本',
+      '😀',
+      '\t',
+      'a\nb',
+      'a\n\nb\n\n',
+    );
+    const plain = JSON.stringify(Object.fromEntries(texts.map((text, index) => [`k${index}_unencrypted`, text])));
+    expect(sameLayout(await weEncrypt(plain, 'yaml'))).toBe(sameLayout(await theyEncrypt(plain, 'yaml')));
+  });
+
+  test('a comment on any level is opened by both, whoever sealed it', async () => {
+    const indent = (lines: readonly string[], first: string, rest: string): string[] =>
+      lines.map((line, index) => (index === 0 ? first : rest) + line);
+    const noted = (lines: readonly string[], before: boolean, after: boolean): string[] => [
+      ...(before ? ['# note'] : []),
+      ...lines,
+      ...(after ? ['# note'] : []),
+    ];
+    const notes = fc.tuple(fc.boolean(), fc.boolean());
+    const { map } = fc.letrec<{ map: string[]; value: string[] }>((tie) => ({
+      map: fc
+        .array(fc.tuple(tie('value'), notes), { minLength: 1, maxLength: 3 })
+        .map((items) =>
+          items.flatMap(([lines, [before, after]], at) =>
+            noted(
+              lines.length === 1 ? [`k${at}: ${lines[0]}`] : [`k${at}:`, ...indent(lines, '    ', '    ')],
+              before,
+              after,
+            ),
+          ),
+        ),
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constantFrom(['word'], ['1 # note']),
+        tie('map').map((lines) => (lines.length === 1 ? [...lines, 'more: 1'] : lines)),
+        fc
+          .array(tie('value'), { minLength: 2, maxLength: 3 })
+          .map((elements) =>
+            elements.flatMap((lines) =>
+              indent(lines, lines[0]!.startsWith('#') ? '' : '- ', lines[0]!.startsWith('#') ? '' : '  '),
+            ),
+          )
+          .filter((lines) => lines.every((line) => /^(- |  )/.test(line))),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(map, async (lines) => {
+        const plain = `${lines.join('\n')}\n`;
+        for (const sealed of [await weEncrypt(plain, 'yaml'), await theyEncrypt(plain, 'yaml')]) {
+          expect((await weDecrypt(sealed, 'yaml')).toString()).not.toContain('ENC[');
+        }
+        expect((await theyDecrypt(await weEncrypt(plain, 'yaml'), 'yaml')).toString()).not.toContain('ENC[');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   test('any tree of values is read the same by both', async () => {
     const leaf = fc.oneof(
       fc.string(),

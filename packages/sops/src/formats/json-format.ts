@@ -97,7 +97,9 @@ function jsonText(value: Value, indent: string): string {
     throw new SopsError('input', 'a number that is not finite cannot be written as JSON');
   }
   // `1` would come back as a whole number.
-  if (typeof value === 'number' && Number.isInteger(value))
-    return `${JSON.stringify(value)}.0`.replace(/(e.*)\.0$/, '$1');
+  if (typeof value === 'number' && Number.isInteger(value)) {
+    const text = Object.is(value, -0) ? '-0' : JSON.stringify(value);
+    return text.includes('e') ? text : `${text}.0`;
+  }
   return JSON.stringify(value);
 }

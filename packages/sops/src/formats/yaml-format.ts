@@ -1,29 +1,44 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  Composer,
   type Document as YamlDocument,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  LineCounter,
   type Node as YamlNode,
-  Pair,
-  parseAllDocuments,
-  Scalar,
-  Document,
-  YAMLMap,
-  YAMLSeq,
+  type Pair,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
 } from 'yaml';
 
-import { floatText } from '../leaf-bytes.ts';
 import { SopsError } from '../sops-error.ts';
-import { type Comment, type Documents, type Leaf, Mapping, Sequence, Timestamp, type Value } from '../tree.ts';
+import {
+  type Comment,
+  type Documents,
+  type Element,
+  type Item,
+  type Leaf,
+  Mapping,
+  Sequence,
+  type Value,
+} from '../tree.ts';
 import type { Format } from './format.ts';
-import { isPlainString, resolvePlain } from './yaml-scalars.ts';
+import { placeComments } from './yaml-comments.ts';
+import { resolvePlain } from './yaml-scalars.ts';
+import { writeDocuments } from './yaml-writer.ts';
 
 /** YAML, with its comments and order. Anchors are written out, as sops does. */
 export const yamlFormat: Format = {
   name: 'yaml',
-  readPlain: (bytes) => readDocuments(Buffer.from(bytes).toString('utf8')),
+  readPlain(bytes) {
+    const documents = readDocuments(Buffer.from(bytes).toString('utf8'));
+    for (const document of documents) for (const entry of document.entries) settle(entry);
+    return documents;
+  },
   writePlain: (documents) => Buffer.from(writeDocuments(documents)),
   readEncrypted(bytes) {
     const documents = readDocuments(Buffer.from(bytes).toString('utf8'));
@@ -54,7 +69,10 @@ interface Reading {
 }
 
 function readDocuments(text: string): Documents {
-  const documents = parseAllDocuments(text, {
+  const lines = new LineCounter();
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  for (const token of tokens) if (token.type === 'document') placeComments(token.value);
+  const composer = new Composer({
     schema: 'failsafe',
     merge: false,
     uniqueKeys: true,
@@ -62,17 +80,16 @@ function readDocuments(text: string): Documents {
     // What a tag makes of a text is decided below: the library would make a Date of a timestamp and decode binary itself.
     resolveKnownTags: false,
   });
-  if (!Array.isArray(documents)) return [];
-  return documents.map((document) => {
+  return [...composer.compose(tokens)].map((document) => {
     const [error] = document.errors;
     // The library quotes the line it stumbled over, which may hold a secret.
-    if (error) throw new SopsError('input', `not valid YAML: ${error.code} at ${placeOf(error.linePos?.[0])}`);
+    if (error) throw new SopsError('input', `not valid YAML: ${error.code} at ${placeOf(lines.linePos(error.pos[0]))}`);
     return readDocument(document as YamlDocument);
   });
 }
 
-function placeOf(position: { readonly line: number; readonly col: number } | undefined): string {
-  return position === undefined ? 'an unknown place' : `line ${position.line}, column ${position.col}`;
+function placeOf({ line, col }: { readonly line: number; readonly col: number }): string {
+  return `line ${line}, column ${col}`;
 }
 
 function readDocument(document: YamlDocument): Mapping {
@@ -97,11 +114,9 @@ function readMap(node: YAMLMap, path: string, reading: Reading): Mapping {
     mapping.entries.push(...commentLines(key.commentBefore), ...commentLines(key.comment));
     const scalar = value === null || isScalar(value) || isAlias(value);
     if (scalar) mapping.entries.push(...commentLines(value?.commentBefore), ...commentLines(value?.comment, true));
-    mapping.entries.push({
-      kind: 'item',
-      key: name,
-      value: readValue(value, path === '' ? name : `${path}.${name}`, reading),
-    });
+    const read = readValue(value, path === '' ? name : `${path}.${name}`, reading);
+    if (isEmpty(read)) mapping.entries.push(...takeComments(read));
+    mapping.entries.push({ kind: 'item', key: name, value: read });
   }
   mapping.entries.push(...commentLines(node.comment));
   return mapping;
@@ -146,10 +161,60 @@ function readSequence(node: YAMLSeq<YamlNode>, path: string, reading: Reading): 
   node.items.forEach((item, index) => {
     const scalar = isScalar(item) || isAlias(item);
     if (scalar) sequence.elements.push(...commentLines(item.commentBefore), ...commentLines(item.comment, true));
-    sequence.elements.push({ kind: 'element', value: readValue(item, `${path}[${index}]`, reading) });
+    const value = readValue(item, `${path}[${index}]`, reading);
+    // What stands before a map or list in a list is about all of it: a rule that goes by comments has to see it there.
+    if (value instanceof Mapping || value instanceof Sequence) sequence.elements.push(...takeComments(value));
+    sequence.elements.push({ kind: 'element', value });
   });
   sequence.elements.push(...commentLines(node.comment));
   return sequence;
+}
+
+/**
+ * Comments that end a map go to the end of what its last key holds: the Go library of sops reads them so, and would not open them where
+ * they were. Only for a plain file: sealed comments open where they are.
+ */
+function settle(part: Comment | Item | Element): void {
+  if (part.kind === 'comment') return;
+  const { value } = part;
+  if (value instanceof Sequence) for (const element of value.elements) settle(element);
+  if (!(value instanceof Mapping)) return;
+  for (const entry of value.entries) settle(entry);
+  const last = value.entries.findLastIndex((entry) => entry.kind === 'item');
+  const innermost = endOf(value.entries[last]);
+  if (innermost !== undefined) partsOf(innermost).push(...(value.entries.splice(last + 1) as Comment[]));
+}
+
+/** The innermost map or list that ends where this does, unless a comment of its own is in between. */
+function endOf(part: Comment | Item | Element | undefined): Mapping | Sequence | undefined {
+  if (part === undefined || part.kind === 'comment') return undefined;
+  const { value } = part;
+  if (!(value instanceof Mapping || value instanceof Sequence) || isEmpty(value)) return undefined;
+  const last = partsOf(value).at(-1);
+  // A sealed comment of a list is an element of it.
+  if (last?.kind === 'comment') return value instanceof Sequence ? value : undefined;
+  return endOf(last) ?? (endsInComment(last) ? undefined : value);
+}
+
+function endsInComment(part: Comment | Item | Element | undefined): boolean {
+  if (part === undefined || part.kind === 'comment') return part !== undefined;
+  return (part.value instanceof Mapping || part.value instanceof Sequence) && endsInComment(partsOf(part.value).at(-1));
+}
+
+function partsOf(value: Mapping | Sequence): (Comment | Item | Element)[] {
+  return value instanceof Mapping ? value.entries : value.elements;
+}
+
+function isEmpty(value: Value): value is Mapping | Sequence {
+  if (!(value instanceof Mapping || value instanceof Sequence)) return false;
+  return partsOf(value).every((part) => part.kind === 'comment');
+}
+
+/** Takes the comments above the first entry of a map or list out of it. */
+function takeComments(value: Mapping | Sequence): Comment[] {
+  const parts = partsOf(value);
+  const end = parts.findIndex((part) => part.kind !== 'comment' || part.inline);
+  return parts.splice(0, end < 0 ? parts.length : end) as Comment[];
 }
 
 function readScalar(node: Scalar, path: string): Leaf {
@@ -178,145 +243,11 @@ function readScalar(node: Scalar, path: string): Leaf {
 
 function commentLines(text: string | null | undefined, inline = false): Comment[] {
   if (!text) return [];
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => ({ kind: 'comment', text: line, inline }));
-}
-
-function writeDocuments(documents: Documents): string {
-  return documents
-    .map((mapping, index) => {
-      const document = new Document(null, { schema: 'failsafe' });
-      document.contents = writeMap(mapping) as never;
-      const text = escaped(document.toString({ indent: 4, lineWidth: 0, flowCollectionPadding: false }));
-      return index === 0 ? text : `---\n${text}`;
-    })
-    .join('');
-}
-
-/**
- * Line ends of YAML 1.1 and what is not printable, as escapes: sops would take the one for a line end and refuse a file with the other.
- * Strings that have them stand in double quotes.
- */
-function escaped(text: string): string {
-  return text.replaceAll(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return (
+    text
+      .split('\n')
+      // The library gives a comment without text a blank, and a line without a comment nothing.
+      .filter((line) => line !== '')
+      .map((line) => ({ kind: 'comment', text: line === ' ' ? '' : line, inline }))
   );
-}
-
-/** Comments on their way to the node they stand before, at the end of its line, or after the last one. */
-class Waiting {
-  #own: string[] = [];
-  #inline: string[] = [];
-
-  add(comment: Comment): void {
-    (comment.inline ? this.#inline : this.#own).push(comment.text);
-  }
-
-  giveTo(first: YamlNode, value: YamlNode): void {
-    if (this.#own.length > 0) first.commentBefore = this.#own.join('\n');
-    if (this.#inline.length === 1 && isScalar(value) && !String(value.value).includes('\n')) {
-      value.comment = this.#inline[0]!;
-    } else if (this.#inline.length > 0) {
-      first.commentBefore = [...this.#own, ...this.#inline].join('\n');
-    }
-    this.#own = [];
-    this.#inline = [];
-  }
-
-  closeUnder(collection: YamlNode): void {
-    const left = [...this.#own, ...this.#inline];
-    if (left.length > 0) collection.comment = left.join('\n');
-  }
-}
-
-function writeMap(mapping: Mapping): YAMLMap {
-  const map = new YAMLMap();
-  const waiting = new Waiting();
-  for (const entry of mapping.entries) {
-    if (entry.kind === 'comment') {
-      waiting.add(entry);
-      continue;
-    }
-    const key = keyScalar(entry.key);
-    const value = writeValue(entry.value);
-    // The library begins a map on the line of the `:` and indents the rest of it otherwise, unless a line stands between.
-    if (takesQuestionMark(entry.key)) value.spaceBefore = true;
-    waiting.giveTo(key, value);
-    map.items.push(new Pair(key, value));
-  }
-  waiting.closeUnder(map);
-  if (map.items.length === 0) map.flow = true;
-  return map;
-}
-
-function writeSequence(sequence: Sequence): YAMLSeq {
-  const seq = new YAMLSeq();
-  const waiting = new Waiting();
-  for (const element of sequence.elements) {
-    if (element.kind === 'comment') {
-      waiting.add(element);
-      continue;
-    }
-    const value = writeValue(element.value);
-    waiting.giveTo(value, value);
-    seq.items.push(value);
-  }
-  waiting.closeUnder(seq);
-  if (seq.items.length === 0) seq.flow = true;
-  return seq;
-}
-
-function writeValue(value: Value): YamlNode {
-  if (value instanceof Mapping) return writeMap(value);
-  if (value instanceof Sequence) return writeSequence(value);
-  if (value instanceof Uint8Array) {
-    const scalar = new Scalar(Buffer.from(value).toString('base64'));
-    scalar.tag = 'tag:yaml.org,2002:binary';
-    return scalar;
-  }
-  return typeof value === 'string' ? stringScalar(value) : plainScalar(plainText(value));
-}
-
-function plainText(leaf: Exclude<Leaf, string | Uint8Array>): string {
-  if (leaf === null) return 'null';
-  if (leaf instanceof Timestamp) return leaf.text;
-  if (typeof leaf !== 'number') return String(leaf);
-  if (Number.isNaN(leaf)) return '.nan';
-  if (!Number.isFinite(leaf)) return leaf > 0 ? '.inf' : '-.inf';
-  const text = floatText(leaf);
-  return text.includes('.') ? text : `${text}.0`;
-}
-
-function plainScalar(text: string): Scalar {
-  const scalar = new Scalar(text);
-  scalar.type = 'PLAIN';
-  return scalar;
-}
-
-/** YAML reads a key of more than 1024 characters only in the form `? key`, and the library writes it so. */
-function takesQuestionMark(key: string): boolean {
-  return JSON.stringify(key).length > 1024;
-}
-
-/** On one line: a block as a key needs the form `? key`. */
-function keyScalar(text: string): Scalar {
-  const scalar = new Scalar(text);
-  scalar.type = isPlainString(text) ? 'PLAIN' : 'QUOTE_DOUBLE';
-  return scalar;
-}
-
-function stringScalar(text: string): Scalar {
-  const scalar = new Scalar(text);
-  // A block cannot carry other line ends or blanks at the end of a line through every editor.
-  const block = /\n/.test(text) && !/[\r\u0085\u2028\u2029]|[ \t](\n|$)|^\s/.test(text) && isPrintable(text);
-  scalar.type = isPlainString(text) ? 'PLAIN' : block ? 'BLOCK_LITERAL' : 'QUOTE_DOUBLE';
-  return scalar;
-}
-
-function isPrintable(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- these are the ones
-  return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]/.test(text);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { Timestamp } from '../tree.ts';
-import { isPlainString, resolvePlain } from './yaml-scalars.ts';
+import { resolvePlain } from './yaml-scalars.ts';
 
 test.each([
   ['017', 15n],
@@ -39,10 +39,3 @@ test.each([
 test('a whole number beyond int64 is refused by name, not rounded', () => {
   expect(() => resolvePlain('9223372036854775808', 'apps.big')).toThrow(/^apps\.big: .*int64/);
 });
-
-test.each(['yes', 'Off', 'null', '1', '-x', 'a: b', 'a #b', ' a', 'a ', '*x', '', '2026-11-15', 'no:', '{a}'])(
-  '%j is written in quotes',
-  (text) => {
-    expect(isPlainString(text)).toBe(false);
-  },
-);

@@ -75,10 +75,3 @@ function timestampOf(text: string): Timestamp | undefined {
 function between(text: string, low: number, high: number): boolean {
   return Number(text) >= low && Number(text) <= high;
 }
-
-/** Whether a string can stand without quotes and still be read as that string, by readers of YAML 1.1 and 1.2 alike. */
-export function isPlainString(text: string): boolean {
-  if (!/^[A-Za-z_/](?:[\w ./@%+=,[\]()$^~!?*&;<>|:-]*[\w./@%+=\])])?$/.test(text)) return false;
-  if (text.includes(': ') || text.endsWith(':')) return false;
-  return !/^(y|n|yes|no|on|off|true|false|null)$/i.test(text);
-}
