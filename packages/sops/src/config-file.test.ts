@@ -45,13 +45,42 @@ test('the first creation rule whose path_regex matches below the configuration f
 });
 
 test.each([
+  ['a list whose members hold several', 'age: ["age1a, age1b", age1c]'],
+  ['one group', 'key_groups: [{age: [age1a, age1b, age1c]}]'],
+  ['a group of groups', 'key_groups: [{merge: [{age: [age1a, age1b]}], age: [age1c]}]'],
+  ['no group', '{key_groups: [], pgp: "", age: "age1a,age1b,age1c,"}'],
+])('recipients are read from %s', async (_, rule) => {
+  const config = await rules(`creation_rules:\n  - ${rule}\n`);
+  expect((await creationRuleFor(join(folder, 'a.yaml'), config))?.recipients).toEqual(['age1a', 'age1b', 'age1c']);
+});
+
+test('anchors and merge keys of the configuration are followed', async () => {
+  const config = await rules('keys: &k\n  age: age1a\ncreation_rules:\n  - <<: *k\n    encrypted_regex: b\n');
+  expect(await creationRuleFor(join(folder, 'a.yaml'), config)).toMatchObject({ recipients: ['age1a'] });
+});
+
+test('a file whose name begins with two dots is below its folder', async () => {
+  const config = await rules('creation_rules:\n  - path_regex: ^\\.\\.a$\n    age: age1a\n');
+  expect((await creationRuleFor(join(folder, '..a'), config))?.recipients).toEqual(['age1a']);
+});
+
+test('recipients given by the caller go before the keys of the rule, whatever they are', async () => {
+  const config = await rules('creation_rules:\n  - pgp: ABC\n    encrypted_regex: b\n');
+  const found = await creationRuleFor(join(folder, 'a.yaml'), config, { recipients: ['age1a'] });
+  expect(found).toMatchObject({ recipients: ['age1a'], rule: { encryptedRegex: 'b' } });
+});
+
+test.each([
+  ['creation_rules:\n  - age: age1a\n    pgp: ABC\n', /creation_rules\[0\]\.pgp: only age keys/],
+  ['creation_rules:\n  - key_groups: [{age: [a], kms: [{arn: b}]}]\n', /key_groups\[0\]\.kms: only age keys/],
+  ['creation_rules:\n  - key_groups: [{merge: [{hc_vault: [a]}]}]\n', /merge\[0\]\.hc_vault: only age keys/],
   ['creation_rules:\n  - path_regex: ^x\n', /no creation rule matches env\/a\.yaml/],
   ['creation_rules:\n  - path_regex: "(?<a"\n', /creation_rules\[0\]\.path_regex: .* is not a regular expression/],
   ['creation_rules:\n  - encrypted_regex: a\n    encrypted_suffix: b\n', /only one of/],
   ['creation_rules:\n  - key_groups: [{age: [a]}, {age: [b]}]\n', /several groups/],
   ['creation_rules:\n  - age: 7\n', /creation_rules\[0\]\.age: expected recipients/],
   ['creation_rules: {}\n', /has to be a list of maps/],
-  ['a: [\n', /not valid YAML/],
+  ['a: [\n', /not valid YAML at line 2/],
 ])('%j is refused with the field', async (text, message) => {
   await expect(creationRuleFor(join(folder, 'env', 'a.yaml'), await rules(text))).rejects.toThrow(message);
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { RE2JS } from 're2js';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 
 import { ruleFields, type SelectionRule } from './selection.ts';
 import { SopsError } from './sops-error.ts';
@@ -16,7 +16,10 @@ export interface CreationRule {
 
 const maxDepth = 100;
 
-/** The nearest `.sops.yaml` in the folder of the file or above it. */
+/**
+ * The nearest `.sops.yaml` in the folder of the path or above it. The sops command, and `slipway sops`, begin in the folder they are
+ * called in, wherever the file is.
+ */
 export async function findConfigFile(path: string): Promise<string | undefined> {
   let folder = dirname(resolve(path));
   for (let depth = 0; depth < maxDepth; depth += 1) {
@@ -29,31 +32,52 @@ export async function findConfigFile(path: string): Promise<string | undefined> 
   return undefined;
 }
 
+export interface CreationRuleOptions {
+  /** Recipients that are used instead of those of the rule, whatever keys it names. */
+  readonly recipients?: readonly string[];
+}
+
 /** The first creation rule of a configuration file whose `path_regex` matches; undefined when the file has no rules at all. */
-export async function creationRuleFor(path: string, configFile: string): Promise<CreationRule | undefined> {
+export async function creationRuleFor(
+  path: string,
+  configFile: string,
+  options: CreationRuleOptions = {},
+): Promise<CreationRule | undefined> {
   const text = await readFile(configFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new SopsError('config', `cannot read ${configFile} (${cause.code})`, { cause });
   });
   const rules = rulesOf(text, configFile);
   if (rules === undefined) return undefined;
-  const below = relative(dirname(resolve(configFile)), resolve(path));
-  const tried = below.startsWith('..') ? resolve(path) : below.split(sep).join('/');
+  const tried = pathForRules(path, configFile);
   for (const [index, rule] of rules.entries()) {
     const where = `${configFile}: creation_rules[${index}]`;
     const pattern = rule['path_regex'];
-    if (pattern === undefined || pattern === '' || matches(pattern, tried, where)) return ruleOf(rule, where);
+    if (!isAbsent(pattern) && !matches(pattern, tried, where)) continue;
+    return {
+      recipients: options.recipients ?? recipientsOf(rule, where),
+      rule: selectionIn(rule, where),
+      macOnlyEncrypted: rule['mac_only_encrypted'] === true,
+    };
   }
   throw new SopsError('config', `${configFile}: no creation rule matches ${tried}`, {
     hint: 'add one, or a last rule without path_regex for all other files',
   });
 }
 
+/** Relative to the configuration file when the file is below it. */
+function pathForRules(path: string, configFile: string): string {
+  const below = relative(dirname(resolve(configFile)), resolve(path)).split(sep);
+  return below[0] === '..' ? resolve(path) : below.join('/');
+}
+
 function rulesOf(text: string, configFile: string): Record<string, unknown>[] | undefined {
   let content: unknown;
   try {
-    content = parse(text);
+    content = parse(text, { merge: true });
   } catch (cause) {
-    throw new SopsError('config', `${configFile}: not valid YAML`, { cause });
+    const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined;
+    const place = at === undefined ? '' : ` at line ${at.line}, column ${at.col}`;
+    throw new SopsError('config', `${configFile}: not valid YAML${place}`, { cause });
   }
   const rules = isRecord(content) ? content['creation_rules'] : undefined;
   if (rules === undefined || rules === null) return undefined;
@@ -63,36 +87,63 @@ function rulesOf(text: string, configFile: string): Record<string, unknown>[] | 
   return rules;
 }
 
-function ruleOf(rule: Record<string, unknown>, where: string): CreationRule {
+function selectionIn(rule: Record<string, unknown>, where: string): SelectionRule {
   const named: Record<string, string> = {};
   for (const [field, name] of Object.entries(ruleFields)) {
     const text = rule[name];
-    if (text === undefined || text === '') continue;
+    if (isAbsent(text)) continue;
     if (typeof text !== 'string') throw new SopsError('config', `${where}.${name}: expected a string`);
     named[field] = text;
   }
   if (Object.keys(named).length > 1) {
     throw new SopsError('config', `${where}: only one of ${Object.values(ruleFields).join(', ')} can be used`);
   }
-  return { recipients: recipientsOf(rule, where), rule: named, macOnlyEncrypted: rule['mac_only_encrypted'] === true };
+  return named;
 }
+
+/** Keys that are not age: a file for which they were left out would be closed to their holders. */
+const otherKeys = ['kms', 'gcp_kms', 'hckms', 'azure_keyvault', 'hc_vault_transit_uri', 'hc_vault', 'pgp'];
 
 function recipientsOf(rule: Record<string, unknown>, where: string): string[] {
   const groups = rule['key_groups'];
-  if (groups === undefined) return ageList(rule['age'], `${where}.age`);
+  if (isAbsent(groups)) return inGroup(rule, where);
   if (!Array.isArray(groups) || groups.length !== 1 || !isRecord(groups[0])) {
-    throw new SopsError('unsupported', `${where}.key_groups: several groups (Shamir) are not supported`);
+    throw new SopsError('unsupported', `${where}.key_groups: several groups (Shamir) are not supported`, {
+      hint: 'use the sops command for these files, or one group',
+    });
   }
-  return ageList(groups[0]['age'], `${where}.key_groups[0].age`);
+  return inGroup(groups[0], `${where}.key_groups[0]`);
+}
+
+function inGroup(group: Record<string, unknown>, where: string): string[] {
+  const other = otherKeys.find((key) => !isAbsent(group[key]));
+  if (other !== undefined) {
+    throw new SopsError('unsupported', `${where}.${other}: only age keys can be used here`, {
+      hint: 'use the sops command for these files, or name recipients with --age',
+    });
+  }
+  const merged: unknown[] = Array.isArray(group['merge']) ? group['merge'] : [];
+  return [
+    ...merged.filter(isRecord).flatMap((part, index) => inGroup(part, `${where}.merge[${index}]`)),
+    ...ageList(group['age'], `${where}.age`),
+  ];
 }
 
 function ageList(value: unknown, where: string): string[] {
-  const parts = typeof value === 'string' ? value.split(',') : value;
-  if (parts === undefined || parts === null) return [];
-  if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string')) {
+  if (isAbsent(value)) return [];
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
+  if (!parts.every((part) => typeof part === 'string')) {
     throw new SopsError('config', `${where}: expected recipients, as a list or separated by commas`);
   }
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
+  return parts
+    .flatMap((part) => part.split(','))
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** As sops sees it: empty is as good as not there. */
+function isAbsent(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 function matches(pattern: unknown, path: string, where: string): boolean {

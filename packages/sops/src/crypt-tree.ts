@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 
 import { type Cipher, OpenedComment } from './cipher.ts';
 import { leafBytes } from './leaf-bytes.ts';
-import type { Selection } from './selection.ts';
+import type { Place, Selection } from './selection.ts';
 import { SopsError } from './sops-error.ts';
 import type { Comment, Documents } from './tree.ts';
 import { walk } from './walk.ts';
@@ -23,10 +23,20 @@ export function encryptTree(documents: Documents, { cipher, selection, macOnlyEn
       if (selected || !macOnlyEncrypted) mac.update(leafBytes(leaf));
       return selected ? cipher.encrypt(leaf, additionalData(place.path)) : leaf;
     },
-    comment: (text, place) =>
-      selection(place)
-        ? { text: cipher.encrypt(new OpenedComment(text), additionalData(place.path)), sealed: true }
-        : { text, sealed: false },
+    comment(text, place) {
+      if (!selection(place)) return { text, sealed: false };
+      const sealed = cipher.encrypt(new OpenedComment(text), additionalData(place.path));
+      if (!selection({ ...place, comments: replaceLast(place.comments, sealed) })) {
+        throw new SopsError(
+          'config',
+          'unencrypted_comment_regex matches an encrypted comment: it could not be opened',
+          {
+            hint: 'write an expression that no ENC[…] matches',
+          },
+        );
+      }
+      return { text: sealed, sealed: true };
+    },
   });
   return mac.digest('hex').toUpperCase();
 }
@@ -63,6 +73,11 @@ export function decryptTree(documents: Documents, { cipher, selection, macOnlyEn
     }),
   });
   return mac.digest('hex').toUpperCase();
+}
+
+/** The comments of a place as a reader of the encrypted file finds them. */
+function replaceLast(levels: Place['comments'], sealed: string): Place['comments'] {
+  return [...levels.slice(0, -1), [...levels.at(-1)!.slice(0, -1), sealed]];
 }
 
 /** Comments are not signed: one that is clear, or was moved, is left as it is. */

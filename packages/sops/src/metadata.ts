@@ -24,6 +24,9 @@ export interface Metadata {
   readonly foreign: readonly (readonly [string, Value])[];
 }
 
+/** Values under keys that end so stay clear where nothing else is said. */
+export const defaultSuffix = '_unencrypted';
+
 const foreignKeys = ['azure_kv', 'gcp_kms', 'hc_vault', 'hckms', 'kms', 'pgp'];
 
 /** Reads the `sops` block. */
@@ -33,7 +36,7 @@ export function readMetadata(block: Value | undefined): Metadata {
       hint: 'encrypt it first, or check that this is the right file',
     });
   }
-  if (block.has('key_groups') || block.has('shamir_threshold')) {
+  if (!isAbsent(block.get('key_groups'))) {
     throw new SopsError(
       'unsupported',
       'sops.key_groups: a data key split over several groups (Shamir) cannot be opened here',
@@ -47,6 +50,8 @@ export function readMetadata(block: Value | undefined): Metadata {
     const text = optionalText(block, name);
     if (text !== undefined && text !== '') rule[field] = text;
   }
+  // A file that names no rule has this one, as with sops.
+  if (Object.keys(rule).length === 0) rule['unencryptedSuffix'] = defaultSuffix;
   return {
     age: wrappedKeys(block.get('age')),
     lastModified: requiredText(block, 'lastmodified'),
@@ -56,8 +61,7 @@ export function readMetadata(block: Value | undefined): Metadata {
     version: optionalText(block, 'version') ?? '',
     foreign: foreignKeys.flatMap((key) => {
       const value = block.get(key);
-      const empty = value === undefined || value === null || (value instanceof Sequence && value.elements.length === 0);
-      return empty ? [] : [[key, value] as const];
+      return isAbsent(value) ? [] : [[key, value!] as const];
     }),
   };
 }
@@ -109,6 +113,11 @@ function requiredText(block: Mapping, key: string, place = ''): string {
     });
   }
   return text;
+}
+
+/** Old files carry empty lists. */
+function isAbsent(value: Value | undefined): boolean {
+  return value === undefined || value === null || (value instanceof Sequence && value.elements.length === 0);
 }
 
 function isTrue(value: Value | undefined): boolean {

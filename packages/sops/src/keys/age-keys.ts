@@ -23,7 +23,7 @@ export async function recipientOf(identity: string): Promise<string> {
 export async function wrapDataKey(dataKey: Uint8Array, recipients: readonly string[]): Promise<WrappedKey[]> {
   if (recipients.length === 0) {
     throw new SopsError('config', 'no recipient to encrypt for', {
-      hint: 'name one with --age, SOPS_AGE_RECIPIENTS or a creation rule in .sops.yaml',
+      hint: 'name one with --age, SOPS_AGE_RECIPIENTS or a creation rule in a .sops.yaml of the current folder or above',
     });
   }
   return await Promise.all(
@@ -31,12 +31,36 @@ export async function wrapDataKey(dataKey: Uint8Array, recipients: readonly stri
       const encrypter = new Encrypter();
       try {
         encrypter.addRecipient(recipient);
-      } catch (cause) {
-        throw new SopsError('config', `'${recipient}' is not an age recipient`, { hint: 'it begins with age1', cause });
+      } catch {
+        throw notARecipient(recipient);
       }
       return { recipient, enc: armor.encode(await encrypter.encrypt(dataKey)) };
     }),
   );
+}
+
+/** Says what is wrong with a recipient; one that is a secret is not shown. */
+function notARecipient(recipient: string): SopsError {
+  if (/^age-(secret-key|plugin)-/i.test(recipient)) {
+    return new SopsError('config', 'an age identity, which is secret, stands where a recipient is expected', {
+      hint: 'give the public key that goes with it, which begins with age1',
+    });
+  }
+  if (recipient.startsWith('ssh-')) {
+    return new SopsError(
+      'unsupported',
+      `the recipient ${recipient.slice(0, 40)}… is an SSH key, which cannot be used here`,
+      {
+        hint: 'use an age recipient (slipway sops keygen makes one), or the sops command',
+      },
+    );
+  }
+  if (/^age1[a-z0-9-]+1/.test(recipient)) {
+    return new SopsError('unsupported', `the recipient '${recipient}' needs an age plugin, which cannot be used here`, {
+      hint: 'use an age recipient (slipway sops keygen makes one), or the sops command',
+    });
+  }
+  return new SopsError('config', `'${recipient}' is not an age recipient`, { hint: 'it begins with age1' });
 }
 
 /** Opens the data key with whichever identity fits. */
@@ -48,17 +72,32 @@ export async function unwrapDataKey(keys: readonly WrappedKey[], identities: rea
   }
   if (identities.length === 0) {
     throw new SopsError('no-key', `no age identity to open the file with; it is for ${recipients(keys)}`, {
-      hint: 'set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE',
+      hint: whyNone(keys, identities) ?? 'set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE',
     });
   }
+  const usable = identities.filter((identity) => !needsPlugin(identity));
   for (const { enc } of keys) {
-    const dataKey = await open(enc, identities);
+    const dataKey = await open(enc, usable);
     if (dataKey !== undefined) return dataKey;
   }
   throw new SopsError(
     'no-key',
     `none of the ${identities.length} age identities opens the file; it is for ${recipients(keys)}`,
+    { hint: whyNone(keys, identities) },
   );
+}
+
+function needsPlugin(identity: string): boolean {
+  return identity.startsWith('AGE-PLUGIN-');
+}
+
+function whyNone(keys: readonly WrappedKey[], identities: readonly string[]): string | undefined {
+  if (identities.some(needsPlugin))
+    return 'identities of age plugins (AGE-PLUGIN-…) cannot be used here; use the sops command';
+  if (keys.some(({ recipient }) => recipient.startsWith('ssh-'))) {
+    return 'SSH keys cannot be used here; use the sops command, or have the file encrypted for an age recipient too';
+  }
+  return undefined;
 }
 
 async function open(enc: string, identities: readonly string[]): Promise<Uint8Array | undefined> {

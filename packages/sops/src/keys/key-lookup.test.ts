@@ -38,3 +38,30 @@ test.each([
 ])('%j is refused without showing a key', async (env, message) => {
   await expect(findAgeIdentities({ env, home })).rejects.toThrow(message);
 });
+
+test('a place that cannot be read does not stand in the way of another, and is told', async () => {
+  const problems: string[] = [];
+  const found = await findAgeIdentities({
+    env: { SOPS_AGE_KEY: 'AGE-SECRET-KEY-1A', SOPS_AGE_KEY_FILE: '/does/not/exist' },
+    home,
+    onProblem: (problem) => problems.push(problem.message),
+  });
+  expect(found).toEqual(['AGE-SECRET-KEY-1A']);
+  expect(problems).toEqual(['SOPS_AGE_KEY_FILE: cannot read /does/not/exist (ENOENT)']);
+});
+
+test('the key command is asked once for each recipient of the file', async () => {
+  await writeFile(join(home, 'print.mjs'), "console.log('AGE-SECRET-KEY-1' + process.env.SOPS_AGE_RECIPIENT);");
+  const env = { SOPS_AGE_KEY_CMD: `"${process.execPath}" '${join(home, 'print.mjs')}'` };
+  const found = await findAgeIdentities({ env, home, recipients: ['A', 'B'] });
+  expect(found).toEqual(['AGE-SECRET-KEY-1A', 'AGE-SECRET-KEY-1B']);
+});
+
+test.each(['age-encryption.org/v1\n-> scrypt', '-----BEGIN AGE ENCRYPTED FILE-----\n'])(
+  'a key file behind a passphrase is refused by name: %j',
+  async (text) => {
+    await writeFile(join(home, 'file.txt'), text);
+    const env = { SOPS_AGE_KEY_FILE: join(home, 'file.txt') };
+    await expect(findAgeIdentities({ env, home })).rejects.toThrow('encrypted with a passphrase');
+  },
+);

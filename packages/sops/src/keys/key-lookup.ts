@@ -5,49 +5,88 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { SopsError } from '../sops-error.ts';
+import { shellWords } from './shell-words.ts';
 
 export interface KeyLookupOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Home folder. Default: the user's. */
   readonly home?: string;
+  /** For whom the file is: `SOPS_AGE_KEY_CMD` is run once for each, with it in `SOPS_AGE_RECIPIENT`. Default: once, without. */
+  readonly recipients?: readonly string[];
+  /** Is told what is wrong with one place when others have identities. When none has, it is thrown. */
+  readonly onProblem?: (problem: SopsError) => void;
 }
 
 /**
  * Every age identity this user has, found as sops finds them: `SOPS_AGE_KEY`, `SOPS_AGE_KEY_FILE`, `SOPS_AGE_KEY_CMD` and
- * `sops/age/keys.txt` in the configuration folder, taken together.
+ * `sops/age/keys.txt` in the configuration folder, taken together. A place that cannot be read does not stand in the way of another.
  */
 export async function findAgeIdentities(options: KeyLookupOptions = {}): Promise<string[]> {
   const env = options.env ?? process.env;
-  const found: string[] = [];
-  if (env['SOPS_AGE_KEY'] !== undefined) found.push(...identitiesIn(env['SOPS_AGE_KEY'], 'SOPS_AGE_KEY'));
-  const file = env['SOPS_AGE_KEY_FILE'];
-  if (file) {
-    const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-      throw new SopsError('config', `SOPS_AGE_KEY_FILE: cannot read ${file} (${cause.code})`, { cause });
-    });
-    found.push(...identitiesIn(text, file));
-  }
-  const command = env['SOPS_AGE_KEY_CMD'];
-  if (command) found.push(...identitiesIn(await outputOf(command, env), 'SOPS_AGE_KEY_CMD'));
   const own = join(configurationFolder(env, options.home ?? homedir()), 'sops', 'age', 'keys.txt');
-  const text = await readFile(own, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
-    throw new SopsError('config', `cannot read ${own} (${error.code})`, { cause: error });
-  });
-  found.push(...identitiesIn(text, own));
+  const places = [
+    async () => identitiesIn(env['SOPS_AGE_KEY'] ?? '', 'SOPS_AGE_KEY'),
+    async () => await inNamedFile(env['SOPS_AGE_KEY_FILE']),
+    ...commandRuns(env, options.recipients ?? []),
+    async () => await inOwnFile(own),
+  ];
+  const found: string[] = [];
+  const problems: SopsError[] = [];
+  for (const place of places) {
+    try {
+      found.push(...(await place()));
+    } catch (error) {
+      if (!(error instanceof SopsError)) throw error;
+      problems.push(error);
+    }
+  }
+  if (found.length === 0 && problems.length > 0) throw problems[0];
+  if (options.onProblem) for (const problem of problems) options.onProblem(problem);
   return [...new Set(found)];
 }
 
-/** The identities of a key file: one a line, comments with `#`. */
+async function inNamedFile(file: string | undefined): Promise<string[]> {
+  if (!file) return [];
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new SopsError('config', `SOPS_AGE_KEY_FILE: cannot read ${file} (${cause.code})`, { cause });
+  });
+  return identitiesIn(text, file);
+}
+
+async function inOwnFile(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
+    throw new SopsError('config', `cannot read ${file} (${error.code})`, { cause: error });
+  });
+  return identitiesIn(text, file);
+}
+
+function commandRuns(
+  env: Readonly<Record<string, string | undefined>>,
+  recipients: readonly string[],
+): (() => Promise<string[]>)[] {
+  const command = env['SOPS_AGE_KEY_CMD'];
+  if (!command) return [];
+  const environments =
+    recipients.length === 0 ? [env] : recipients.map((name) => ({ ...env, SOPS_AGE_RECIPIENT: name }));
+  return environments.map((each) => async () => identitiesIn(await outputOf(command, each), 'SOPS_AGE_KEY_CMD'));
+}
+
+/** The identities of a key file: one a line, comments with `#`. Those of age plugins are among them, though they open nothing here. */
 export function identitiesIn(text: string, where: string): string[] {
+  if (/^(age-encryption\.org\/|-----BEGIN AGE ENCRYPTED FILE-----)/.test(text)) {
+    throw new SopsError('unsupported', `${where}: the identities are encrypted with a passphrase`, {
+      hint: 'decrypt them with the age command into SOPS_AGE_KEY, or use the sops command',
+    });
+  }
   const found: string[] = [];
   text.split('\n').forEach((line, index) => {
     for (const word of line.replace(/#.*/, '').split(/[\s,]+/)) {
       if (word === '') continue;
-      if (!word.startsWith('AGE-SECRET-KEY-')) {
+      if (!/^AGE-(SECRET-KEY|PLUGIN)-/.test(word)) {
         throw new SopsError('config', `${where}, line ${index + 1}: not an age identity`, {
-          hint: 'only native age keys (AGE-SECRET-KEY-…) are supported, not SSH keys or plugins',
+          hint: 'only native age keys (AGE-SECRET-KEY-…) are supported, not SSH keys',
         });
       }
       found.push(word);
@@ -64,8 +103,7 @@ function configurationFolder(env: Readonly<Record<string, string | undefined>>, 
 }
 
 async function outputOf(command: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const [program = '', ...args] =
-    command.match(/"[^"]*"|'[^']*'|\S+/g)?.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')) ?? [];
+  const [program = '', ...args] = shellWords(command);
   try {
     return (await promisify(execFile)(program, args, { env: { ...env }, maxBuffer: 1_048_576 })).stdout;
   } catch (error) {
