@@ -1,4 +1,4 @@
-export { type CreationRule, creationRuleFor, findConfigFile } from './config-file.ts';
+export { type CreationRule, creationRuleFor, type CreationRuleOptions, findConfigFile } from './config-file.ts';
 export { type FormatName, formatOfPath } from './formats/format.ts';
 export { generateAgeKey, recipientOf } from './keys/age-keys.ts';
 export { findAgeIdentities, identitiesIn, type KeyLookupOptions } from './keys/key-lookup.ts';
@@ -14,5 +14,10 @@ export {
   encrypt,
   type EncryptOptions,
   isEncrypted,
+  type OutputOptions,
   rotate,
+  setValue,
+  unsetValue,
+  updateKeys,
 } from './sops-file.ts';
+export { parseTreePath, type TreePath } from './tree-path.ts';

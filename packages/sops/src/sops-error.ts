@@ -5,7 +5,8 @@
  * - `metadata`: the `sops` block is damaged
  * - `no-key`: none of the identities opens the file
  * - `tampered`: a value or the MAC does not fit what was signed
- * - `config`: `.sops.yaml` or the recipients are wrong
+ * - `config`: `.sops.yaml`, the recipients or a path are wrong
+ * - `not-found`: there is nothing at a path
  * - `unsupported`: SOPS can, this package cannot
  */
 export type SopsErrorCode =
@@ -16,6 +17,7 @@ export type SopsErrorCode =
   | 'no-key'
   | 'tampered'
   | 'config'
+  | 'not-found'
   | 'unsupported';
 
 /** A SOPS file that cannot be used, or not as asked. Its text never holds a value of the file. */

@@ -2,7 +2,19 @@ import fc from 'fast-check';
 import { beforeAll, describe as suite, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-import { decrypt, describe, edit, encrypt, generateAgeKey, isEncrypted, rotate, SopsError } from './index.ts';
+import {
+  decrypt,
+  describe,
+  edit,
+  encrypt,
+  generateAgeKey,
+  isEncrypted,
+  rotate,
+  setValue,
+  SopsError,
+  unsetValue,
+  updateKeys,
+} from './index.ts';
 
 let alice: { identity: string; recipient: string };
 let bob: { identity: string; recipient: string };
@@ -184,6 +196,17 @@ suite('which values are encrypted', () => {
     expect(await unseal(sealed)).toBe(text);
   });
 
+  test('a file that names no rule has the default one', async () => {
+    const sealed = (await seal('a: b\nc_unencrypted: d\n')).replace(/ +unencrypted_suffix: .*\n/, '');
+    expect(await unseal(sealed)).toBe('a: b\nc_unencrypted: d\n');
+  });
+
+  test('a rule by comments that would match an encrypted comment is refused, as it could not be opened', async () => {
+    await expect(seal('# x\na: b\n', { rule: { unencryptedCommentRegex: 'ENC' } })).rejects.toThrow(
+      'unencrypted_comment_regex matches an encrypted comment',
+    );
+  });
+
   test('two rules at once are refused', async () => {
     await expect(seal(text, { rule: { encryptedRegex: 'a', encryptedSuffix: 'b' } })).rejects.toThrow(/only one of/);
   });
@@ -250,6 +273,18 @@ suite('edit', () => {
     expect(await unseal(after)).toContain('port: 3001');
   });
 
+  test('that leaves nothing, or only comments, is refused', async () => {
+    const options = { format: 'yaml', identities: [alice.identity] } as const;
+    const sealed = await seal('a: b\n');
+    await expect(edit(sealed, '', options)).rejects.toThrow('nothing is left');
+    await expect(edit(sealed, '# gone\n', options)).rejects.toThrow('comments only');
+  });
+
+  test('that adds a sops block is refused', async () => {
+    const options = { format: 'yaml', identities: [alice.identity] } as const;
+    await expect(edit(await seal('a: b\n'), 'a: b\nsops: {}\n', options)).rejects.toThrow('top-level sops key');
+  });
+
   test('of nothing returns the same bytes', async () => {
     const before = await seal(example);
     const after = await edit(before, example, { format: 'yaml', identities: [alice.identity] });
@@ -265,7 +300,106 @@ test('rotate encrypts everything anew, for other recipients if asked', async () 
   await expect(decrypt(after, { format: 'yaml', identities: [alice.identity] })).rejects.toThrow(SopsError);
 });
 
+suite('one value', () => {
+  const options = () => ({ format: 'yaml', identities: [alice.identity] }) as const;
+  const text = '# all\na: 1 # one\nb:\n    - x\n    # two\n    - z\n';
+
+  test('is set; the others keep their bytes, and the comments theirs', async () => {
+    const before = await seal(text);
+    const after = (await setValue(before, ['b', 1], '{"c": [true, 9007199254740993]}', options())).toString();
+    const gone = before.split('\n').filter((line) => !after.includes(line));
+    expect(gone.map((line) => line.trim().split(':')[0])).toEqual([expect.stringContaining('- ENC['), 'mac']);
+    expect(await unseal(after)).toBe(text.replace('- z\n', '- c:\n        - true\n        - 9007199254740993\n'));
+  });
+
+  test('is taken out', async () => {
+    const after = await unsetValue(await seal(text), ['a'], options());
+    expect(await unseal(after.toString())).toBe('# all\n# one\nb:\n    - x\n    # two\n    - z\n');
+  });
+
+  test('that is there already leaves the file as it was', async () => {
+    const before = await seal(text);
+    expect((await setValue(before, ['a'], '1', options())).toString()).toBe(before);
+  });
+
+  test.each(['', 'hunter2', '1, "b": 2', '{"a": '])('that is not JSON is refused and not shown: %j', async (json) => {
+    const error = await setValue(await seal(text), ['a'], json, options()).catch((thrown: unknown) => thrown as Error);
+    expect(String(error)).toMatch(/^SopsError: not valid JSON( at line 1, column \d+)?$/);
+  });
+
+  test('cannot take the name of the sops block', async () => {
+    await expect(setValue(await seal(text), ['sops'], '1', options())).rejects.toThrow('top-level sops key');
+  });
+
+  test.each([
+    [['a'], 'yaml', '1\n'],
+    [['b', 0], 'yaml', 'x'],
+    [['b'], 'yaml', '- x\n# two\n- z\n'],
+    [['b'], 'json', '[\n\t"x",\n\t"z"\n]'],
+    [['a'], 'dotenv', '1'],
+  ] as const)('%j comes out alone as %s', async (extract, outputFormat, expected) => {
+    const sealed = await seal(text);
+    expect((await decrypt(sealed, { ...options(), extract, outputFormat })).toString()).toBe(expected);
+  });
+});
+
+suite('recipients', () => {
+  const options = () => ({ format: 'yaml', identities: [alice.identity] }) as const;
+
+  test('change without a new data key: values, MAC and time stay, and so do the keys of who stays', async () => {
+    const before = await seal('# c\na: b\n');
+    const after = (await updateKeys(before, { ...options(), recipients: [bob.recipient, alice.recipient] })).toString();
+    expect(before.split('\n').filter((line) => !after.includes(line))).toEqual([]);
+    expect(describe(after, 'yaml').age.map((key) => key.recipient)).toEqual([bob.recipient, alice.recipient]);
+    const without = await updateKeys(after, { ...options(), recipients: [bob.recipient] });
+    expect((await decrypt(without, { format: 'yaml', identities: [bob.identity] })).toString()).toBe('# c\na: b\n');
+    await expect(decrypt(without, options())).rejects.toThrow('none of the 1 age identities');
+    await expect(updateKeys(before, { ...options(), recipients: [] })).rejects.toThrow('no recipient');
+  });
+
+  test('that are the same leave the file as it was', async () => {
+    const before = await seal('a: b\n');
+    expect((await updateKeys(before, { ...options(), recipients: [alice.recipient] })).toString()).toBe(before);
+  });
+
+  test('of other services are kept by an edit, and nothing is done that would drop them', async () => {
+    const pgp = '    pgp:\n        - created_at: "2026-01-01T00:00:00Z"\n          enc: x\n          fp: ABC\n';
+    const sealed = (await seal('a: b\n')).replace('    unencrypted_suffix', `${pgp}    unencrypted_suffix`);
+    expect((await edit(sealed, 'a: c\n', options())).toString()).toContain(pgp);
+    await expect(rotate(sealed, options())).rejects.toThrow('sops.pgp: a data key cannot be wrapped');
+    await expect(updateKeys(sealed, { ...options(), recipients: [bob.recipient] })).rejects.toThrow('sops.pgp');
+  });
+
+  test('in empty lists of an old file count as none', async () => {
+    const old = '    kms: []\n    pgp: []\n    key_groups: []\n    shamir_threshold: 1\n    unencrypted_suffix';
+    const sealed = (await seal('a: b\n')).replace('    unencrypted_suffix', old);
+    expect(await unseal(sealed)).toBe('a: b\n');
+    expect((await rotate(sealed, options())).toString()).not.toContain('kms');
+  });
+});
+
 suite('other formats', () => {
+  test('YAML becomes JSON and dotenv, sealed or opened', async () => {
+    const text = '# c\na: 1\nb: x\n';
+    const identities = [alice.identity];
+    const opened = await decrypt(await seal(text), { format: 'yaml', identities, outputFormat: 'json' });
+    expect(opened.toString()).toBe('{\n\t"a": 1,\n\t"b": "x"\n}\n');
+    const sealed = await seal(text, { outputFormat: 'dotenv' });
+    expect((await decrypt(sealed, { format: 'dotenv', identities })).toString()).toBe('# c\na=1\nb=x\n');
+  });
+
+  test('that hold one document take no file of several', async () => {
+    const sealed = await seal('a: 1\n---\nb: 2\n');
+    const options = { format: 'yaml', identities: [alice.identity], outputFormat: 'json' } as const;
+    await expect(decrypt(sealed, options)).rejects.toThrow('2 documents, which json cannot');
+    await expect(seal('a: 1\n---\nb: 2\n', { outputFormat: 'json' })).rejects.toThrow('2 documents');
+  });
+
+  test('a negative zero of JSON that stays clear keeps its sign, so that its MAC fits', async () => {
+    const sealed = await encrypt('{"a_unencrypted": -0.0}', { format: 'json', recipients: [alice.recipient] });
+    expect((await decrypt(sealed, { format: 'json', identities: [alice.identity] })).toString()).toContain('-0.0');
+  });
+
   test.each([
     ['json', '{\n\t"b": "x",\n\t"7": 1,\n\t"a": [\n\t\t1.5,\n\t\tnull\n\t],\n\t"big": 9007199254740993\n}\n'],
     ['dotenv', '# about\nUSER=ann\nPEM=one\\ntwo\nEMPTY=\n'],
@@ -300,6 +434,7 @@ suite('bad input', () => {
     ['a key that is a number', '7: a\n', /the key 7 is not a string/],
     ['an alias that contains itself', 'a: &a\n    b: *a\n', /contains itself/],
     ['the same key twice', 'a: 1\na: 2\n', /DUPLICATE_KEY at line 2/],
+    ['a file of comments', '# a\n', /comments only/],
     ['a file that is encrypted already', 'a: b\nsops: {}\n', /encrypted already/],
   ])('%s is refused', async (_what, text, message) => {
     await expect(seal(text)).rejects.toThrow(message);

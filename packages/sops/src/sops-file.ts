@@ -4,17 +4,21 @@ import { type Clock, kubeTime, systemClock } from '@slipway/kube';
 import { Cipher } from './cipher.ts';
 import { decryptTree, encryptTree } from './crypt-tree.ts';
 import { type FormatName, formats } from './formats/format.ts';
+import { readJsonValue } from './formats/json-format.ts';
 import { unwrapDataKey, wrapDataKey } from './keys/age-keys.ts';
-import { type Metadata, readMetadata, writeMetadata } from './metadata.ts';
+import { defaultSuffix, type Metadata, readMetadata, writeMetadata } from './metadata.ts';
 import { type SelectionRule, selectionOf } from './selection.ts';
 import { SopsError } from './sops-error.ts';
-import type { Documents } from './tree.ts';
+import { setValueAt, type TreePath, unsetValueAt, valueAt } from './tree-path.ts';
+import { type Documents, Mapping } from './tree.ts';
 
 /** The release of sops whose format is written. */
 const formatVersion = '3.13.3';
 
 export interface EncryptOptions {
   readonly format: FormatName;
+  /** Format of the result. Default: that of the plain file. */
+  readonly outputFormat?: FormatName;
   /** Age recipients (`age1…`); each can open the file alone. */
   readonly recipients: readonly string[];
   /** Which values are encrypted. Default: all but those under a key that ends with `_unencrypted`. */
@@ -29,6 +33,13 @@ export interface DecryptOptions {
   readonly format: FormatName;
   /** Age identities (`AGE-SECRET-KEY-…`). */
   readonly identities: readonly string[];
+}
+
+export interface OutputOptions extends DecryptOptions {
+  /** Format of the result. Default: that of the file. */
+  readonly outputFormat?: FormatName;
+  /** Only the value at this path, such as `['users', 0, 'name']`; a string comes as it is, without quotes or a line end. */
+  readonly extract?: TreePath;
 }
 
 export interface ChangeOptions extends DecryptOptions {
@@ -46,21 +57,11 @@ export interface ChangeOptions extends DecryptOptions {
  * ```
  */
 export async function encrypt(plain: Uint8Array | string, options: EncryptOptions): Promise<Buffer> {
-  const format = formats[options.format];
-  const bytes = Buffer.from(plain);
-  const documents = format.readPlain(bytes);
-  const carriesBlock =
-    options.format === 'dotenv'
-      ? documents[0]!.entries.some((entry) => entry.kind === 'item' && entry.key.startsWith('sops_'))
-      : documents.some((document) => document.has('sops'));
-  if (carriesBlock) {
-    throw new SopsError('already-encrypted', 'the file has a top-level sops key: it is encrypted already', {
-      hint: 'use edit or rotate, or rename that key',
-    });
-  }
+  const documents = readPlain(Buffer.from(plain), options.format);
   const dataKey = new Uint8Array(randomBytes(32));
-  return seal(documents, {
-    format: options.format,
+  const format = options.outputFormat ?? options.format;
+  return seal(fitting(documents, format), {
+    format,
     cipher: new Cipher(dataKey),
     clock: options.clock ?? systemClock,
     metadata: {
@@ -73,16 +74,45 @@ export async function encrypt(plain: Uint8Array | string, options: EncryptOption
   });
 }
 
+function readPlain(bytes: Buffer, name: FormatName): Documents {
+  const documents = formats[name].readPlain(bytes);
+  if (documents.length === 0 && bytes.length > 0) {
+    throw new SopsError('input', 'the file holds comments only', { hint: 'give it a key' });
+  }
+  const carriesBlock =
+    name === 'dotenv'
+      ? documents[0]!.entries.some((entry) => entry.kind === 'item' && entry.key.startsWith('sops_'))
+      : documents.some((document) => document.has('sops'));
+  if (!carriesBlock) return documents;
+  throw new SopsError('already-encrypted', 'the file has a top-level sops key: it is encrypted already', {
+    hint: 'use edit or rotate, or rename that key',
+  });
+}
+
 function ruleFor({ format, rule }: EncryptOptions): SelectionRule {
   // A file of bytes has one value; a rule about keys would leave all of it clear.
   if (format === 'binary') return {};
-  return rule !== undefined && Object.values(rule).some(Boolean) ? rule : { unencryptedSuffix: '_unencrypted' };
+  return rule !== undefined && Object.values(rule).some(Boolean) ? rule : { unencryptedSuffix: defaultSuffix };
 }
 
 /** Decrypts a file and checks its MAC. There is no way around the check. */
-export async function decrypt(sealed: Uint8Array | string, options: DecryptOptions): Promise<Buffer> {
+export async function decrypt(sealed: Uint8Array | string, options: OutputOptions): Promise<Buffer> {
   const { documents } = await open(sealed, options);
-  return formats[options.format].writePlain(documents);
+  const name = options.outputFormat ?? options.format;
+  if (options.extract === undefined) return formats[name].writePlain(fitting(documents, name));
+  const value = valueAt(documents[0]!, options.extract);
+  if (value instanceof Mapping) return formats[name].writePlain([value]);
+  if (typeof value === 'string') return Buffer.from(value);
+  if (value instanceof Uint8Array) return Buffer.from(value);
+  return formats[name].writeValue(value);
+}
+
+/** Only YAML has several documents in a file; none is left out silently. */
+function fitting(documents: Documents, name: FormatName): Documents {
+  if (name === 'yaml' || documents.length <= 1) return documents;
+  throw new SopsError('input', `the file holds ${documents.length} documents, which ${name} cannot`, {
+    hint: 'keep it in YAML, or split it first',
+  });
 }
 
 /** Whether the file carries a `sops` block. */
@@ -106,9 +136,69 @@ export async function edit(
 ): Promise<Buffer> {
   const opened = await open(sealed, options);
   const format = formats[options.format];
-  const documents = format.readPlain(Buffer.from(plain));
+  if (format.writePlain(opened.documents).equals(Buffer.from(plain))) return Buffer.from(sealed);
+  const documents = readPlain(Buffer.from(plain), options.format);
+  if (documents.length === 0)
+    throw new SopsError('input', 'nothing is left to encrypt', { hint: 'remove the file instead' });
   if (format.writePlain(opened.documents).equals(format.writePlain(documents))) return Buffer.from(sealed);
   return seal(documents, { ...opened, format: options.format, clock: options.clock ?? systemClock });
+}
+
+/**
+ * Puts a value, written in JSON, at a path of the first document. Maps on the way are made, and a list grows at its end; what does not
+ * change keeps its bytes.
+ */
+export async function setValue(
+  sealed: Uint8Array | string,
+  path: TreePath,
+  json: string,
+  options: ChangeOptions,
+): Promise<Buffer> {
+  return await change(sealed, options, (document) => setValueAt(document, path, readJsonValue(json)));
+}
+
+/** Takes the value at a path out of the first document; what is left keeps its bytes. Fails with `not-found` when there is none. */
+export async function unsetValue(sealed: Uint8Array | string, path: TreePath, options: ChangeOptions): Promise<Buffer> {
+  return await change(sealed, options, (document) => unsetValueAt(document, path));
+}
+
+async function change(
+  sealed: Uint8Array | string,
+  options: ChangeOptions,
+  apply: (document: Mapping) => void,
+): Promise<Buffer> {
+  const opened = await open(sealed, options);
+  const format = formats[options.format];
+  const before = format.writePlain(opened.documents);
+  apply(opened.documents[0]!);
+  const plain = format.writePlain(opened.documents);
+  if (plain.equals(before)) return Buffer.from(sealed);
+  readPlain(plain, options.format);
+  return seal(opened.documents, { ...opened, format: options.format, clock: options.clock ?? systemClock });
+}
+
+/**
+ * Gives the data key to these recipients and to nobody else; values, MAC and time stay as they are. Who could open the file before
+ * may still know the data key: `rotate` makes a new one.
+ */
+export async function updateKeys(
+  sealed: Uint8Array | string,
+  options: DecryptOptions & { readonly recipients: readonly string[] },
+): Promise<Buffer> {
+  const { metadata, dataKey } = await open(sealed, options);
+  refuseForeign(metadata);
+  const recipients = [...new Set(options.recipients)];
+  const present = metadata.age.filter(({ recipient }) => recipients.includes(recipient));
+  const missing = recipients.filter((recipient) => !present.some((key) => key.recipient === recipient));
+  if (missing.length === 0 && present.length === metadata.age.length && present.length > 0) return Buffer.from(sealed);
+  const wrapped = [
+    ...present,
+    ...(missing.length > 0 || recipients.length === 0 ? await wrapDataKey(dataKey, missing) : []),
+  ];
+  const age = recipients.flatMap((name) => wrapped.filter(({ recipient }) => recipient === name));
+  const format = formats[options.format];
+  const { documents } = format.readEncrypted(Buffer.from(sealed));
+  return format.writeEncrypted(documents, writeMetadata({ ...metadata, age }));
 }
 
 /** Encrypts everything anew under a new data key, for the same recipients or for others. */
@@ -117,12 +207,7 @@ export async function rotate(
   options: ChangeOptions & { readonly recipients?: readonly string[] },
 ): Promise<Buffer> {
   const { documents, metadata } = await open(sealed, options);
-  if (metadata.foreign.length > 0) {
-    const names = metadata.foreign.map(([name]) => name).join(', ');
-    throw new SopsError('unsupported', `sops.${names}: a new data key cannot be wrapped for these keys here`, {
-      hint: 'use the sops command for this file',
-    });
-  }
+  refuseForeign(metadata);
   const dataKey = new Uint8Array(randomBytes(32));
   const recipients = options.recipients ?? metadata.age.map((key) => key.recipient);
   return seal(documents, {
@@ -133,7 +218,16 @@ export async function rotate(
   });
 }
 
+function refuseForeign({ foreign }: Metadata): void {
+  if (foreign.length === 0) return;
+  const names = foreign.map(([name]) => name).join(', ');
+  throw new SopsError('unsupported', `sops.${names}: a data key cannot be wrapped for these keys here`, {
+    hint: 'use the sops command for this file',
+  });
+}
+
 interface Opened {
+  readonly dataKey: Uint8Array;
   readonly documents: Documents;
   readonly metadata: Metadata;
   readonly cipher: Cipher;
@@ -142,7 +236,8 @@ interface Opened {
 async function open(sealed: Uint8Array | string, options: DecryptOptions): Promise<Opened> {
   const { documents, block } = formats[options.format].readEncrypted(Buffer.from(sealed));
   const metadata = readMetadata(block);
-  const cipher = new Cipher(await unwrapDataKey(metadata.age, options.identities));
+  const dataKey = await unwrapDataKey(metadata.age, options.identities);
+  const cipher = new Cipher(dataKey);
   const signed = cipher.decrypt(metadata.mac, metadata.lastModified);
   const { macOnlyEncrypted } = metadata;
   const mac = decryptTree(documents, { cipher, selection: selectionOf(metadata.rule), macOnlyEncrypted });
@@ -152,7 +247,7 @@ async function open(sealed: Uint8Array | string, options: DecryptOptions): Promi
       hint: 'restore the file from its history; changes go through edit',
     });
   }
-  return { documents, metadata, cipher };
+  return { documents, metadata, cipher, dataKey };
 }
 
 interface Sealing {

@@ -49,7 +49,7 @@ test.skipIf(withoutShell)('the lines for the command line work one after the oth
     const script = lines.replaceAll('slipway', slipway).replace(/\$\(sed .*?\)(?= )/, recipient);
     const env = { PATH: process.env['PATH'], HOME: folder, EDITOR: 'true' };
     const { stdout } = await run('sh', ['-ec', script], { cwd: folder, env });
-    expect(stdout).toBe('password: hunter2\n');
+    expect(stdout).toBe('password: hunter2\n5432\n');
     expect(await readFile(join(folder, 'secrets.yaml'), 'utf8')).toMatch(/^password: ENC\[/);
   } finally {
     await rm(folder, { recursive: true });

@@ -1,50 +1,93 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { CommandError, defineCommand, type Terminal } from '@slipway/kube/command';
+import { basename, delimiter, join } from 'node:path';
+import { CommandError, defineCommand, exitCodes, type Terminal } from '@slipway/kube/command';
 
-import { findAgeIdentities } from '../keys/key-lookup.ts';
+import { shellWords } from '../keys/shell-words.ts';
+import { SopsError } from '../sops-error.ts';
 import { decrypt, edit } from '../sops-file.ts';
-import { explained, fileArgument, fileFlags, readSealedFile, replaceFile } from './sealed-file.ts';
+import { explained, fileArgument, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
 
 /** `slipway sops edit`. */
 export const editCommand = defineCommand({
   arguments: fileArgument,
-  flags: { 'input-type': fileFlags['input-type'] },
-  examples: [{ line: 'slipway sops edit env/secrets.yaml', comment: 'in $SOPS_EDITOR, $EDITOR or vi' }],
+  flags: inputTypeFlag,
+  examples: [{ line: 'slipway sops edit env/secrets.yaml', comment: 'in $SOPS_EDITOR, $EDITOR, vim, nano or vi' }],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags['input-type']);
+    const file = await readSealedFile(terminal, args[0]!, flags);
     const format = file.format.name;
-    const identities = await explained(file.name, async () => await findAgeIdentities({ env: terminal.env }));
+    const identities = await explained(file.name, async () => await identitiesFor(terminal, file));
     const plain = await explained(file.name, async () => await decrypt(file.content, { format, identities }));
     // mkdtemp makes a folder that only its owner can enter.
     const folder = await mkdtemp(join(tmpdir(), 'slipway-sops-'));
     try {
       const copy = join(folder, basename(file.path));
       await writeFile(copy, plain, { mode: 0o600 });
-      await openEditor(terminal, copy);
-      const changed = await readFile(copy);
-      if (changed.equals(plain)) {
-        terminal.err(`${file.name}: nothing changed\n`);
-        return;
-      }
       const options = { format, identities, clock: terminal.clock };
-      await replaceFile(file.path, await explained(file.name, async () => await edit(file.content, changed, options)));
+      let before = plain;
+      for (;;) {
+        await openEditor(terminal, copy);
+        const changed = await readFile(copy);
+        if (changed.equals(plain)) {
+          terminal.err(`${file.name}: nothing changed\n`);
+          return;
+        }
+        try {
+          const result = await explained(file.name, async () => await edit(file.content, changed, options));
+          await writeBack(terminal, file, result);
+          return;
+        } catch (error) {
+          // Who left it as it was gives up; a program in the place of an editor would do the same again.
+          if (!terminal.interactive || !isMistake(error) || changed.equals(before)) throw error;
+          terminal.err(`${error.message}; it is opened again, leave it as it is to give up\n`);
+          before = changed;
+        }
+      }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   },
 });
 
+/** Something that can be mended in the editor. */
+function isMistake(error: unknown): error is CommandError {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof SopsError && (cause.code === 'input' || cause.code === 'already-encrypted');
+}
+
 async function openEditor(terminal: Terminal, path: string): Promise<void> {
-  const [program = 'vi', ...args] = (terminal.env['SOPS_EDITOR'] ?? terminal.env['EDITOR'] ?? 'vi').split(/\s+/);
-  const child = spawn(program, [...args, path], { stdio: 'inherit', env: { ...terminal.env } });
+  const [program, ...args] = await editorOf(terminal.env);
+  const { env, signal } = terminal;
+  const child = spawn(program, [...args, path], { stdio: 'inherit', env: { ...env }, signal });
   const code = await new Promise<number | null>((done, fail) => {
     child.once('close', done).once('error', (cause) => {
-      fail(new CommandError(`cannot start the editor ${program}`, { hint: 'set EDITOR', cause }));
+      fail(
+        signal.aborted
+          ? new CommandError('interrupted', { hint: 'the file is as it was', exitCode: exitCodes.interrupted, cause })
+          : new CommandError(`cannot start the editor ${program}`, { hint: 'set EDITOR', cause }),
+      );
     });
   });
   if (code !== 0)
     throw new CommandError(`the editor ${program} ended with ${String(code)}`, { hint: 'the file is as it was' });
+}
+
+/** As sops chooses it: `SOPS_EDITOR`, `EDITOR`, or the first of three that is there. */
+async function editorOf(env: Terminal['env']): Promise<[string, ...string[]]> {
+  const [named, ...args] = shellWords(env['SOPS_EDITOR'] || env['EDITOR'] || '');
+  if (named !== undefined) return [named, ...args];
+  for (const program of ['vim', 'nano', 'vi']) {
+    for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+      if (await isProgram(join(folder, program))) return [program];
+    }
+  }
+  throw new CommandError('there is no editor: neither vim, nano nor vi', { hint: 'set EDITOR' });
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  return await access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,37 +1,34 @@
-import { defineCommand } from '@slipway/kube/command';
+import { CommandError, defineCommand } from '@slipway/kube/command';
 
-import { creationRuleFor, findConfigFile } from '../config-file.ts';
+import { creationRuleFor } from '../config-file.ts';
+import { formatNamed } from '../formats/format.ts';
+import { ruleFields, type SelectionRule } from '../selection.ts';
 import { encrypt } from '../sops-file.ts';
-import { explained, fileArgument, fileFlags, readSealedFile, writeResult } from './sealed-file.ts';
+import { configFile, configFlag } from './config-flag.ts';
+import { convertFlags, explained, fileOrInputArgument, readSealedFile, writeResult } from './sealed-file.ts';
+
+function ruleFlag(value: 'regex' | 'suffix', summary: string) {
+  return { type: 'string', value, summary, perCall: true } as const;
+}
 
 /** `slipway sops encrypt`. */
 export const encryptCommand = defineCommand({
-  arguments: fileArgument,
+  arguments: fileOrInputArgument,
   flags: {
-    ...fileFlags,
+    ...convertFlags,
     age: {
       type: 'string',
       value: 'recipients',
       summary: 'age recipients, separated by commas; else SOPS_AGE_RECIPIENTS or .sops.yaml',
     },
-    config: {
-      type: 'string',
-      value: 'file',
-      summary: 'configuration file; else SOPS_CONFIG or the nearest .sops.yaml',
-      perCall: true,
-    },
-    'encrypted-regex': {
-      type: 'string',
-      value: 'regex',
-      summary: 'encrypt only what is under keys that match',
-      perCall: true,
-    },
-    'unencrypted-regex': {
-      type: 'string',
-      value: 'regex',
-      summary: 'leave clear what is under keys that match',
-      perCall: true,
-    },
+    ...configFlag,
+    'encrypted-regex': ruleFlag('regex', 'encrypt only what is under keys that match'),
+    'unencrypted-regex': ruleFlag('regex', 'leave clear what is under keys that match'),
+    'encrypted-suffix': ruleFlag('suffix', 'encrypt only what is under keys that end so'),
+    'unencrypted-suffix': ruleFlag('suffix', 'leave clear what is under keys that end so (default: _unencrypted)'),
+    'encrypted-comment-regex': ruleFlag('regex', 'encrypt only what is under comments that match'),
+    'unencrypted-comment-regex': ruleFlag('regex', 'leave clear what is under comments that match'),
+    'mac-only-encrypted': { type: 'boolean', summary: 'sign only what is encrypted', perCall: true },
   },
   knownElsewhere: {
     '--kms': 'only age keys can be used, with --age',
@@ -43,23 +40,42 @@ export const encryptCommand = defineCommand({
   examples: [
     { line: 'slipway sops encrypt -i env/secrets.yaml', comment: 'by the rules of .sops.yaml' },
     { line: 'slipway sops encrypt --age age1… secret.json > secret.enc.json' },
+    { line: 'make-secret | slipway sops encrypt --filename-override env/secrets.yaml - > env/secrets.yaml' },
   ],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags['input-type']);
+    const file = await readSealedFile(terminal, args[0]!, flags);
+    if (file.content.length === 0 && file.format.name !== 'binary') {
+      throw new CommandError(`${file.name} is empty`, { hint: 'write something into it first' });
+    }
+    const type = flags['output-type'];
     const result = await explained(file.name, async () => {
-      const named = flags.age ?? terminal.env['SOPS_AGE_RECIPIENTS'];
-      const config = flags.config ?? terminal.env['SOPS_CONFIG'] ?? (await findConfigFile(file.path));
-      // Recipients on the command line make a creation rule unnecessary, not wrong.
-      const found = config === undefined || named !== undefined ? undefined : await creationRuleFor(file.path, config);
-      const typed = { encryptedRegex: flags['encrypted-regex'], unencryptedRegex: flags['unencrypted-regex'] };
+      const recipients = recipientsIn(flags.age) ?? recipientsIn(terminal.env['SOPS_AGE_RECIPIENTS']);
+      const config = await configFile(terminal, flags['sops-config']);
+      const found = config === undefined ? undefined : await creationRuleFor(file.path, config, { recipients });
+      const typed = typedRule(flags);
       return await encrypt(file.content, {
         format: file.format.name,
-        recipients: named?.split(',').map((recipient) => recipient.trim()) ?? found?.recipients ?? [],
+        outputFormat: type === undefined ? undefined : formatNamed(type).name,
+        recipients: recipients ?? found?.recipients ?? [],
         rule: Object.values(typed).some(Boolean) ? typed : found?.rule,
-        macOnlyEncrypted: found?.macOnlyEncrypted,
+        macOnlyEncrypted: flags['mac-only-encrypted'] || found?.macOnlyEncrypted,
         clock: terminal.clock,
       });
     });
     await writeResult(terminal, file, result, flags);
   },
 });
+
+function typedRule(flags: Readonly<Record<string, unknown>>): SelectionRule {
+  return Object.fromEntries(
+    Object.entries(ruleFields).map(([field, name]) => [field, flags[name.replaceAll('_', '-')]]),
+  ) as SelectionRule;
+}
+
+function recipientsIn(text: string | undefined): string[] | undefined {
+  const recipients = text
+    ?.split(',')
+    .map((recipient) => recipient.trim())
+    .filter(Boolean);
+  return recipients?.length ? recipients : undefined;
+}

@@ -1,8 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 
-import { findAgeIdentities } from '../keys/key-lookup.ts';
 import { describe, rotate } from '../sops-file.ts';
-import { explained, fileArgument, fileFlags, readSealedFile, writeResult } from './sealed-file.ts';
+import { explained, fileArgument, fileFlags, identitiesFor, readSealedFile, writeResult } from './sealed-file.ts';
 
 /** `slipway sops rotate`. */
 export const rotateCommand = defineCommand({
@@ -26,13 +25,26 @@ export const rotateCommand = defineCommand({
   },
   examples: [{ line: 'slipway sops rotate -i env/secrets.yaml --rm-age age1…', comment: 'after somebody left' }],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags['input-type']);
+    const file = await readSealedFile(terminal, args[0]!, flags);
+    const format = file.format.name;
     const result = await explained(file.name, async () => {
-      const present = describe(file.content, file.format.name).age.map((key) => key.recipient);
-      const recipients = [...present, ...flags['add-age']].filter((recipient) => !flags['rm-age'].includes(recipient));
-      const identities = await findAgeIdentities({ env: terminal.env });
-      return await rotate(file.content, { format: file.format.name, identities, recipients, clock: terminal.clock });
+      const present = describe(file.content, format).age.map((key) => key.recipient);
+      const added = flags['add-age'].flatMap(listed);
+      const gone = flags['rm-age'].flatMap(listed);
+      const unknown = gone.filter((recipient) => !present.includes(recipient));
+      for (const recipient of unknown) terminal.err(`${file.name} was not for ${recipient}\n`);
+      const recipients = [...present, ...added].filter((recipient) => !gone.includes(recipient));
+      const identities = await identitiesFor(terminal, file);
+      return await rotate(file.content, { format, identities, recipients, clock: terminal.clock });
     });
     await writeResult(terminal, file, result, flags);
   },
 });
+
+/** As sops takes them: separated by commas. */
+function listed(text: string): string[] {
+  return text
+    .split(',')
+    .map((recipient) => recipient.trim())
+    .filter(Boolean);
+}

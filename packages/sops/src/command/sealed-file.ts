@@ -1,18 +1,27 @@
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, type Terminal } from '@slipway/kube/command';
 
-import { type Format, formatNamed, formatOfPath } from '../formats/format.ts';
+import { type Format, type FormatName, formatNamed, formatOfPath } from '../formats/format.ts';
+import { findAgeIdentities } from '../keys/key-lookup.ts';
 import { SopsError } from '../sops-error.ts';
+import { describe } from '../sops-file.ts';
 
-/** Flags of every command that works on a file. */
-export const fileFlags = {
+const formatNames = ['yaml', 'json', 'dotenv', 'binary'] as const satisfies readonly FormatName[];
+
+export const inputTypeFlag = {
   'input-type': {
     type: 'string',
     summary: 'format of the file, whatever its name',
-    choices: ['yaml', 'json', 'dotenv', 'binary'],
+    choices: formatNames,
     perCall: true,
   },
+} as const;
+
+/** Flags of every command that reads a file and gives out another. */
+export const fileFlags = {
+  ...inputTypeFlag,
   output: {
     type: 'string',
     short: 'o',
@@ -23,28 +32,84 @@ export const fileFlags = {
   'in-place': { type: 'boolean', short: 'i', summary: 'write back to the same file', perCall: true },
 } as const;
 
+/** Flags of commands that can give out another format, and read standard input. */
+export const convertFlags = {
+  ...fileFlags,
+  'output-type': {
+    type: 'string',
+    summary: 'format of the result; else that of the file',
+    choices: formatNames,
+    perCall: true,
+  },
+  'filename-override': {
+    type: 'string',
+    value: 'name',
+    summary: 'take the format, and the rule of .sops.yaml, for a file of this name',
+    perCall: true,
+  },
+} as const;
+
 export const fileArgument = [{ name: 'file', summary: 'the file', required: true }] as const;
+
+export const fileOrInputArgument = [
+  {
+    name: 'file',
+    summary: 'the file; - for standard input, with --input-type or --filename-override',
+    required: true,
+  },
+] as const;
 
 export interface SealedFile {
   /** As typed. */
   readonly name: string;
+  /** Where it is, or would be by `--filename-override`. */
   readonly path: string;
   readonly format: Format;
   readonly content: Buffer;
 }
 
+interface ReadFlags {
+  readonly 'input-type'?: string;
+  readonly 'filename-override'?: string;
+}
+
 /** Reads the file a command is called with. */
-export async function readSealedFile(
-  terminal: Terminal,
-  name: string,
-  inputType: string | undefined,
-): Promise<SealedFile> {
-  const path = resolve(terminal.cwd, name);
-  const format = inputType === undefined ? formatOfPath(path) : formatNamed(inputType);
-  const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+export async function readSealedFile(terminal: Terminal, name: string, flags: ReadFlags): Promise<SealedFile> {
+  const type = flags['input-type'];
+  const override = flags['filename-override'];
+  if (name === '-' && type === undefined && override === undefined) {
+    throw new CommandError('standard input has no name that tells its format', {
+      hint: 'name the format with --input-type, or the file with --filename-override',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const path = resolve(terminal.cwd, override ?? name);
+  const format = await explained(name, async () => (type === undefined ? formatOfPath(path) : formatNamed(type)));
+  return { name, path, format, content: name === '-' ? await readInput(terminal) : await read(terminal, name) };
+}
+
+async function read(terminal: Terminal, name: string): Promise<Buffer> {
+  return await readFile(resolve(terminal.cwd, name)).catch((cause: NodeJS.ErrnoException) => {
     throw new CommandError(`cannot read ${name}: ${cause.code}`, { exitCode: exitCodes.usage, cause });
   });
-  return { name, path, format, content };
+}
+
+async function readInput(terminal: Terminal): Promise<Buffer> {
+  const text = await terminal.readInput();
+  // What is no text has become this character on the way.
+  if (text.includes('\ufffd')) {
+    throw new CommandError('standard input holds bytes that are no text', { hint: 'name a file instead' });
+  }
+  return Buffer.from(text);
+}
+
+/** The identities of the user for a file; a place that cannot be read is told. */
+export async function identitiesFor(terminal: Terminal, file: SealedFile): Promise<string[]> {
+  return await findAgeIdentities({
+    env: terminal.env,
+    recipients: describe(file.content, file.format.name).age.map(({ recipient }) => recipient),
+    onProblem: (problem) => terminal.err(`${problem.message}\n`),
+  });
 }
 
 /** Writes a result where the flags say. */
@@ -57,8 +122,9 @@ export async function writeResult(
   if (flags['in-place'] && flags.output !== undefined) {
     throw new CommandError('--in-place and --output cannot be used together', { exitCode: exitCodes.usage });
   }
-  if (flags['in-place']) await replaceFile(file.path, result);
+  if (flags['in-place']) await writeBack(terminal, file, result);
   else if (flags.output !== undefined) await replaceFile(resolve(terminal.cwd, flags.output), result);
+  else if (terminal.outBytes && !terminal.interactive) terminal.outBytes(result);
   else terminal.out(printable(result, file.name));
 }
 
@@ -70,23 +136,61 @@ function printable(result: Buffer, name: string): string {
   return text;
 }
 
-/** Replaces a file whole or not at all. It keeps its mode; a new one is only for its owner. */
+/** Writes a file back, unless somebody else has changed it since it was read. */
+export async function writeBack(terminal: Terminal, file: SealedFile, result: Buffer): Promise<void> {
+  if (file.name === '-') {
+    throw new CommandError('standard input cannot be written back', {
+      hint: 'use --output',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (result.equals(file.content)) return;
+  const present = await read(terminal, file.name);
+  if (!present.equals(file.content)) {
+    throw new CommandError(`${file.name} was changed by somebody else meanwhile`, {
+      hint: 'nothing was written; do it again',
+    });
+  }
+  await replaceFile(resolve(terminal.cwd, file.name), result);
+}
+
+/**
+ * Replaces a file whole or not at all. It keeps its mode and owner, and a link to it stays one; a new file is only for its owner. What
+ * is no file, such as `/dev/stdout`, is written to.
+ */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {
-  const mode = await stat(path).then(
-    (found) => found.mode & 0o777,
-    () => 0o600,
-  );
-  const unfinished = join(dirname(path), `.${process.pid}.sops.tmp`);
+  const present = await stat(path).catch(() => undefined);
   try {
-    await writeFile(unfinished, content, { mode: 0o600 });
-    await chmod(unfinished, mode);
-    await rename(unfinished, path);
+    if (present === undefined || present.isFile()) {
+      await renameInto(present === undefined ? path : await realpath(path), content, present);
+    } else {
+      await writeFile(path, content);
+    }
   } catch (cause) {
-    await rm(unfinished, { force: true });
     throw new CommandError(`cannot write ${path}: ${(cause as NodeJS.ErrnoException).code}`, {
-      hint: 'the file is as it was',
+      hint: present === undefined ? undefined : 'the file is as it was',
       cause,
     });
+  }
+}
+
+async function renameInto(
+  path: string,
+  content: Buffer,
+  present: { readonly uid: number; readonly gid: number; readonly mode: number } | undefined,
+): Promise<void> {
+  // A name nobody can have put a link at.
+  const unfinished = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    await writeFile(unfinished, content, { mode: 0o600, flag: 'wx', flush: true });
+    if (present !== undefined) {
+      // Only the superuser can give a file away, and then the owner keeps it.
+      await chown(unfinished, present.uid, present.gid).catch(() => undefined);
+      await chmod(unfinished, present.mode & 0o777);
+    }
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
   }
 }
 

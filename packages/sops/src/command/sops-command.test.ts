@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, systemClock } from '@slipway/kube/command';
@@ -68,6 +69,99 @@ test('an edit that breaks the file is refused and the file stays', async () => {
   env['SOPS_EDITOR'] = `${process.execPath} ${join(folder, 'break.mjs')}`;
   await expect(call('edit', ['a.yaml'])).rejects.toThrow(/^a\.yaml: not valid YAML/);
   expect(await read('a.yaml')).toBe(before);
+});
+
+test('what somebody else wrote while the editor was open stays', async () => {
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  const script = `import { writeFileSync } from 'node:fs';
+    writeFileSync(process.argv[2], 'a: mine');
+    writeFileSync(${JSON.stringify(join(folder, 'a.yaml'))}, 'theirs');`;
+  await writeFile(join(folder, 'race.mjs'), script);
+  env['SOPS_EDITOR'] = `${process.execPath} "${join(folder, 'race.mjs')}"`;
+  await expect(call('edit', ['a.yaml'])).rejects.toThrow('a.yaml was changed by somebody else meanwhile');
+  expect(await read('a.yaml')).toBe('theirs');
+});
+
+test('a link to a file stays a link', async () => {
+  await symlink('a.yaml', join(folder, 'link.yaml'));
+  await call('encrypt', ['link.yaml'], { 'in-place': true });
+  expect((await lstat(join(folder, 'link.yaml'))).isSymbolicLink()).toBe(true);
+  expect(await read('a.yaml')).toContain('ENC[');
+});
+
+test('what is no file is written to and not replaced', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  const [text] = await Promise.all([readFile(pipe, 'utf8'), call('decrypt', ['a.yaml'], { output: 'pipe' })]);
+  expect(text).toBe('user: ann\npassword: hunter2\n');
+  expect((await stat(pipe)).isFIFO()).toBe(true);
+});
+
+test('an empty file is not encrypted', async () => {
+  await writeFile(join(folder, 'a.yaml'), '');
+  await expect(call('encrypt', ['a.yaml'], { 'in-place': true })).rejects.toThrow('a.yaml is empty');
+});
+
+test('set, decrypt --extract and unset work on one value', async () => {
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  await call('set', ['a.yaml', '["db"]["password"]', '"secret"']);
+  expect(await read('a.yaml')).toMatch(/^db:\n {4}password: ENC\[/m);
+  expect((await call('decrypt', ['a.yaml'], { extract: '["db"]["password"]' })).out).toBe('secret');
+  await call('unset', ['a.yaml', '["db"]']);
+  await expect(call('unset', ['a.yaml', '["db"]'])).rejects.toThrow('a.yaml: there is no ["db"]');
+  await call('unset', ['a.yaml', '["db"]'], { idempotent: true });
+  expect((await call('decrypt', ['a.yaml'], { 'output-type': 'json' })).out).toBe(
+    '{\n\t"user": "ann",\n\t"password": "hunter2"\n}\n',
+  );
+  await writeFile(join(folder, 'value.json'), '"from a file"');
+  await call('set', ['a.yaml', '["password"]', 'value.json'], { 'value-file': true });
+  expect((await call('decrypt', ['a.yaml'])).out).toContain('from a file');
+  await expect(call('set', ['a.yaml', '["a"]'])).rejects.toThrow('the value has to be given once');
+});
+
+test('updatekeys shows the recipients that change, and changes them when told to', async () => {
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  expect((await call('updatekeys', ['a.yaml'])).err).toBe('a.yaml: up to date\n');
+  await call('keygen', [], { output: 'bob.txt' });
+  const bob = /age1\w+/.exec(await read('bob.txt'))![0];
+  const alice = /age1\w+/.exec(await read('key.txt'))![0];
+  await writeFile(join(folder, '.sops.yaml'), `creation_rules: [{age: '${alice},${bob}'}]`);
+  const before = await read('a.yaml');
+  expect((await call('updatekeys', ['a.yaml'])).out).toBe(`+ ${bob}\n`);
+  expect(await read('a.yaml')).toBe(before);
+  await call('updatekeys', ['a.yaml'], { yes: true });
+  env['SOPS_AGE_KEY_FILE'] = join(folder, 'bob.txt');
+  expect((await call('decrypt', ['a.yaml'])).out).toContain('hunter2');
+  await rm(join(folder, '.sops.yaml'));
+  await expect(call('updatekeys', ['a.yaml'])).rejects.toThrow('there is no creation rule');
+});
+
+test('filestatus says whether a file is encrypted', async () => {
+  expect((await call('filestatus', ['a.yaml'])).out).toBe('{"encrypted":false}\n');
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  expect((await call('filestatus', ['a.yaml'])).out).toBe('{"encrypted":true}\n');
+});
+
+test('the rule of .sops.yaml counts when recipients are named, and that of the current folder, as with sops', async () => {
+  const recipient = /age1\w+/.exec(await read('key.txt'))![0];
+  await mkdir(join(folder, 'below'));
+  await writeFile(join(folder, 'below', '.sops.yaml'), 'creation_rules: [{encrypted_regex: ^user$}]');
+  await writeFile(join(folder, 'below', 'b.yaml'), 'user: ann\npassword: hunter2\n');
+  expect((await call('encrypt', ['below/b.yaml'], { age: recipient })).out).toMatch(/^user: ann\npassword: ENC\[/);
+});
+
+test('another configuration is named with --sops-config or SOPS_CONFIG', async () => {
+  const recipient = /age1\w+/.exec(await read('key.txt'))![0];
+  await writeFile(join(folder, 'other.yaml'), `creation_rules: [{age: ${recipient}, encrypted_regex: ^user$}]`);
+  const byFlag = await call('encrypt', ['a.yaml'], { 'sops-config': 'other.yaml' });
+  env['SOPS_CONFIG'] = 'other.yaml';
+  for (const { out } of [byFlag, await call('encrypt', ['a.yaml'])])
+    expect(out).toMatch(/^user: ENC.*\npassword: hunter2\n/);
+});
+
+test('standard input has to be named', async () => {
+  await expect(call('decrypt', ['-'])).rejects.toThrow('standard input has no name that tells its format');
 });
 
 test('rotate takes a recipient off', async () => {

@@ -4,7 +4,11 @@ import { decryptCommand } from './decrypt.ts';
 import { editCommand } from './edit.ts';
 import { encryptCommand } from './encrypt.ts';
 import { keygenCommand } from './keygen.ts';
+import { fileStatusCommand } from './file-status.ts';
 import { rotateCommand } from './rotate.ts';
+import { setCommand } from './set.ts';
+import { unsetCommand } from './unset.ts';
+import { updateKeysCommand } from './update-keys.ts';
 
 /** `slipway sops`. */
 export const command = defineCommand({
@@ -13,6 +17,10 @@ export const command = defineCommand({
     decrypt: { summary: 'decrypt a file and check its MAC', command: decryptCommand },
     edit: { summary: 'edit an encrypted file; what does not change keeps its bytes', command: editCommand },
     rotate: { summary: 'encrypt a file anew under a new data key', command: rotateCommand },
+    set: { summary: 'put one value into an encrypted file', command: setCommand },
+    unset: { summary: 'take one value out of an encrypted file', command: unsetCommand },
+    updatekeys: { summary: 'give the data key to the recipients of .sops.yaml', command: updateKeysCommand },
+    filestatus: { summary: 'say whether a file is encrypted', command: fileStatusCommand },
     keygen: { summary: 'make an age key', command: keygenCommand },
   },
   knownElsewhere: {
@@ -22,6 +30,7 @@ export const command = defineCommand({
     '--encrypt': 'use slipway sops encrypt FILE',
     '-r': 'use slipway sops rotate FILE',
     '--rotate': 'use slipway sops rotate FILE',
+    '--set': 'use slipway sops set FILE PATH VALUE',
   },
   examples: [{ line: 'slipway sops edit env/secrets.yaml' }],
 });

@@ -19,6 +19,9 @@ export const binaryFormat: Format = {
       hint: 'name the format of the file',
     });
   },
+  writeValue() {
+    throw new SopsError('input', 'a binary file has no single values', { hint: 'name the format of the file' });
+  },
   readEncrypted: (bytes) => jsonFormat.readEncrypted(bytes),
   writeEncrypted: (documents, block) => jsonFormat.writeEncrypted(documents, block),
 };

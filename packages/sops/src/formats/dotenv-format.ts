@@ -10,6 +10,12 @@ export const dotenvFormat: Format = {
   name: 'dotenv',
   readPlain: (bytes) => [readLines(bytes)],
   writePlain: (documents) => Buffer.from(writeLines(documents)),
+  writeValue(value) {
+    if (value instanceof Mapping || value instanceof Sequence) {
+      throw new SopsError('input', 'a dotenv file holds only single values');
+    }
+    return Buffer.from(leafText(value));
+  },
   readEncrypted(bytes) {
     const document = readLines(bytes);
     const block = new Mapping();

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 
 import { SopsError } from '../sops-error.ts';
-import type { Documents, Mapping } from '../tree.ts';
+import type { Documents, Mapping, Value } from '../tree.ts';
 import { binaryFormat } from './binary-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat } from './json-format.ts';
@@ -12,6 +12,8 @@ export interface Format {
   readonly name: FormatName;
   readPlain(bytes: Uint8Array): Documents;
   writePlain(documents: Documents): Buffer;
+  /** One value of a file, as `decrypt --extract` of sops gives it. */
+  writeValue(value: Value): Buffer;
   /** Reads an encrypted file and takes its `sops` block out; undefined when there is none. */
   readEncrypted(bytes: Uint8Array): { readonly documents: Documents; readonly block: Mapping | undefined };
   writeEncrypted(documents: Documents, block: Mapping): Buffer;

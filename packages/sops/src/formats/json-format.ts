@@ -9,6 +9,7 @@ export const jsonFormat: Format = {
   name: 'json',
   readPlain: (bytes) => [readJson(Buffer.from(bytes).toString('utf8'))],
   writePlain: ([document = new Mapping()]) => Buffer.from(writeJson(document)),
+  writeValue: (value) => Buffer.from(jsonText(value, '')),
   readEncrypted(bytes) {
     const document = readJson(Buffer.from(bytes).toString('utf8'));
     const block = document.get('sops');
@@ -27,14 +28,33 @@ export const jsonFormat: Format = {
  * of whose language JSON is a part, keeps both.
  */
 export function readJson(text: string): Mapping {
-  try {
-    JSON.parse(text);
-  } catch {
-    throw new SopsError('input', 'not valid JSON');
-  }
+  parseJson(text);
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: false });
   if (!isMap(document.contents)) throw new SopsError('input', 'the top level of a JSON file has to be an object');
   return readValue(document.contents as YamlNode) as Mapping;
+}
+
+/** Any JSON value. */
+export function readJsonValue(text: string): Value {
+  // Judged alone first: `1, "b": 2` would be read as two.
+  parseJson(text);
+  return readJson(`{"value":${text}}`).get('value')!;
+}
+
+function parseJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    // The text of the error quotes the file, which may hold a secret; only the place is taken from it.
+    throw new SopsError('input', `not valid JSON${placeIn(text, String(error))}`);
+  }
+}
+
+function placeIn(text: string, message: string): string {
+  const at = /at position (\d+)/.exec(message)?.[1];
+  if (at === undefined) return '';
+  const before = text.slice(0, Number(at)).split('\n');
+  return ` at line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
 function readValue(node: YamlNode | null): Value {

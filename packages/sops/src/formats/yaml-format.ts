@@ -29,7 +29,7 @@ import {
 import type { Format } from './format.ts';
 import { placeComments } from './yaml-comments.ts';
 import { resolvePlain } from './yaml-scalars.ts';
-import { writeDocuments } from './yaml-writer.ts';
+import { writeDocuments, writeValue } from './yaml-writer.ts';
 
 /** YAML, with its comments and order. Anchors are written out, as sops does. */
 export const yamlFormat: Format = {
@@ -40,6 +40,7 @@ export const yamlFormat: Format = {
     return documents;
   },
   writePlain: (documents) => Buffer.from(writeDocuments(documents)),
+  writeValue: (value) => Buffer.from(writeValue(value)),
   readEncrypted(bytes) {
     const documents = readDocuments(Buffer.from(bytes).toString('utf8'));
     const block = documents[0]?.get('sops');
@@ -189,7 +190,8 @@ function settle(part: Comment | Item | Element): void {
 function endOf(part: Comment | Item | Element | undefined): Mapping | Sequence | undefined {
   if (part === undefined || part.kind === 'comment') return undefined;
   const { value } = part;
-  if (!(value instanceof Mapping || value instanceof Sequence) || isEmpty(value)) return undefined;
+  if (!(value instanceof Mapping || value instanceof Sequence)) return undefined;
+  if (partsOf(value).every(({ kind }) => kind === 'comment')) return undefined;
   const last = partsOf(value).at(-1);
   // A sealed comment of a list is an element of it.
   if (last?.kind === 'comment') return value instanceof Sequence ? value : undefined;

@@ -10,11 +10,24 @@ export function writeDocuments(documents: Documents, indent: number = defaultInd
   return documents.map((mapping) => writer.document(mapping)).join('---\n');
 }
 
+/** One value as a document of its own. */
+export function writeValue(value: Value): string {
+  return new Writer(defaultIndent).value(value);
+}
+
 class Writer {
   readonly #indent: number;
 
   constructor(indent: number) {
     this.#indent = indent;
+  }
+
+  value(value: Value): string {
+    if (value instanceof Mapping) return this.document(value);
+    const lines = this.#value(value, 0);
+    // The line of a key that is not there.
+    if (isFull(value)) lines.shift();
+    return lines.map((line) => `${line}\n`).join('');
   }
 
   document(mapping: Mapping): string {
