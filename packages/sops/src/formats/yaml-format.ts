@@ -67,6 +67,7 @@ interface Reading {
   readonly anchors: Map<string, YamlNode>;
   values: number;
   readonly open: Set<YamlNode>;
+  readonly lines: LineCounter;
 }
 
 function readDocuments(text: string): Documents {
@@ -76,7 +77,8 @@ function readDocuments(text: string): Documents {
   const composer = new Composer({
     schema: 'failsafe',
     merge: false,
-    uniqueKeys: true,
+    // The library compares every key with all before it.
+    uniqueKeys: false,
     keepSourceTokens: false,
     // What a tag makes of a text is decided below: the library would make a Date of a timestamp and decode binary itself.
     resolveKnownTags: false,
@@ -85,7 +87,7 @@ function readDocuments(text: string): Documents {
     const [error] = document.errors;
     // The library quotes the line it stumbled over, which may hold a secret.
     if (error) throw new SopsError('input', `not valid YAML: ${error.code} at ${placeOf(lines.linePos(error.pos[0]))}`);
-    return readDocument(document as YamlDocument);
+    return readDocument(document as YamlDocument, lines);
   });
 }
 
@@ -93,12 +95,15 @@ function placeOf({ line, col }: { readonly line: number; readonly col: number })
   return `line ${line}, column ${col}`;
 }
 
-function readDocument(document: YamlDocument): Mapping {
+function readDocument(document: YamlDocument, lines: LineCounter): Mapping {
   const root = document.contents;
   const mapping = new Mapping();
   mapping.entries.push(...commentLines(document.commentBefore));
   if (isMap(root))
-    mapping.entries.push(...readMap(root, '', { anchors: new Map(), values: 0, open: new Set() }).entries);
+    mapping.entries = [
+      ...mapping.entries,
+      ...readMap(root, '', { anchors: new Map(), values: 0, open: new Set(), lines }).entries,
+    ];
   else if (root !== null && !(isScalar(root) && root.type === 'PLAIN' && root.source === '')) {
     throw new SopsError('input', 'the top level of a YAML document has to be a map');
   } else mapping.entries.push(...commentLines(root?.commentBefore), ...commentLines(root?.comment));
@@ -108,10 +113,16 @@ function readDocument(document: YamlDocument): Mapping {
 
 function readMap(node: YAMLMap, path: string, reading: Reading): Mapping {
   const mapping = new Mapping();
+  const names = new Set<string>();
   mapping.entries.push(...commentLines(node.commentBefore));
   for (const { key, value } of node.items as Pair<YamlNode, YamlNode | null>[]) {
     if (!isAlias(key) && key.anchor !== undefined) reading.anchors.set(key.anchor, key);
     const name = keyText(key, path, reading);
+    if (names.has(name)) {
+      const place = placeOf(reading.lines.linePos(key.range?.[0] ?? 0));
+      throw new SopsError('input', `not valid YAML: DUPLICATE_KEY at ${place}`);
+    }
+    names.add(name);
     mapping.entries.push(...commentLines(key.commentBefore), ...commentLines(key.comment));
     const scalar = value === null || isScalar(value) || isAlias(value);
     if (scalar) mapping.entries.push(...commentLines(value?.commentBefore), ...commentLines(value?.comment, true));

@@ -36,6 +36,7 @@ class Writer {
     return lines.map((line) => `${line}\n`).join('');
   }
 
+  // Lines are pushed one by one: a call takes only so many arguments.
   #mapping(mapping: Mapping, column: number): string[] {
     const lines: string[] = [];
     const waiting = new WaitingComments(column);
@@ -50,7 +51,8 @@ class Writer {
       // YAML reads a key of more than 1024 characters only in this form.
       const before = key.length > 1024 ? [`${margin}? ${key}`, `${margin}:`] : [`${margin}${key}:`];
       before.push(before.pop()! + (first === '' ? '' : ` ${first}`));
-      lines.push(...waiting.around(before, entry.value, rest.length > 0), ...rest);
+      lines.push(...waiting.around(before, entry.value, rest.length > 0));
+      for (const line of rest) lines.push(line);
     }
     return [...lines, ...waiting.left()];
   }
@@ -67,10 +69,12 @@ class Writer {
       const inner = column + 2;
       if (isFull(element.value)) {
         const [first = '', ...rest] = this.#collection(element.value, inner);
-        lines.push(...waiting.around([dash + first.slice(inner)], element.value, true), ...rest);
+        lines.push(...waiting.around([dash + first.slice(inner)], element.value, true));
+        for (const line of rest) lines.push(line);
       } else {
         const [first = '', ...rest] = this.#value(element.value, inner);
-        lines.push(...waiting.around([dash + first], element.value, rest.length > 0), ...rest);
+        lines.push(...waiting.around([dash + first], element.value, rest.length > 0));
+        for (const line of rest) lines.push(line);
       }
     }
     return [...lines, ...waiting.left()];
