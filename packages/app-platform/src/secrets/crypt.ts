@@ -43,7 +43,7 @@ export async function encryptSecrets({ directory, keys, clock, opened }: CryptOp
     const sealed = await encrypt(plain ?? present, {
       format: 'yaml',
       recipients: rule?.recipients ?? [],
-      ...(rule?.rule ? { rule: rule.rule } : {}),
+      ...(rule ? { rule: rule.rule, macOnlyEncrypted: rule.macOnlyEncrypted } : {}),
       clock,
     });
     // The twin first: a crash in between leaves the file in clear, which the next run encrypts; nothing is committed before.

@@ -211,6 +211,15 @@ test('encrypt(): a rule that names what is secret leaves everything else readabl
   expect(lineOf(sealed, 'other')).toContain('still');
 });
 
+test('encrypt(): a rule whose MAC covers encrypted values only is followed', async () => {
+  await using step = await repository();
+  const place = join(step.platform.directory, '.sops.yaml');
+  const rule = await readFile(place, 'utf8');
+  await writeFile(place, `${rule}      mac_only_encrypted: true\n`);
+  await encryptSecrets(step.crypt);
+  expect(lineOf((await step.files())[file]!, 'mac_only_encrypted')).toContain('true');
+});
+
 test('secretsInClear(): an empty file has no secret', async () => {
   await using step = await repository();
   await writeFile(join(step.platform.directory, file), '');
