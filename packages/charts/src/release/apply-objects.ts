@@ -1,22 +1,24 @@
-import { type DeleteOptions, isConflict, type KubeObject } from '@slipway/kube';
+import { isConflict, type KubeObject } from '@slipway/kube';
 
 import { uninstallOrder, sortByKind } from '../render/kind-order.ts';
 import { migrateFields } from './migrate-fields.ts';
 import { identityOf, objectText, type ReleaseObject } from './objects.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, PropagationPolicy } from './operation.ts';
 import { isKept, isOwnedBy, type Owner, withOwner } from './ownership.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, textOf } from './release-error.ts';
 
 export interface ApplyOptions {
   /** Take fields over from other managers instead of failing. Default false. */
   readonly forceConflicts?: boolean;
   /** The release was written client-side before: its ownership has to be moved. Default false. */
   readonly migrate?: boolean;
+  /** An object that cannot be made does not keep the others from it. Default false. */
+  readonly makesRest?: boolean;
 }
 
 /**
  * Writes the objects of a release by server-side apply under Helm's name, in order. As with Helm an object that cannot be changed does not keep the rest
- * from it, one that cannot be made does.
+ * from it; one that cannot be made does, unless nothing is there yet.
  */
 export async function applyObjects(
   operation: Operation,
@@ -30,6 +32,7 @@ export async function applyObjects(
     const { name, namespace } = object.metadata;
     const present = async () =>
       (await operation.client.get(kind, { name: name!, namespace })) as KubeObject | undefined;
+    await operation.stillOurs();
     try {
       if (options.migrate) await migrateFields(operation.client, each, await present());
       await operation.client.apply(object, {
@@ -42,22 +45,50 @@ export async function applyObjects(
         ? 'somebody else wrote these fields; take them over with --force-conflicts'
         : 'the chart or its values have to be corrected';
       refusals.push(
-        new ReleaseError('Refused', `${objectText(each)}: ${error instanceof Error ? error.message : String(error)}`, {
+        new ReleaseError('Refused', `${objectText(each)}: ${textOf(error)}`, {
           hint,
           cause: error,
         }),
       );
       const isThere = await present().catch(() => undefined);
-      if (isThere === undefined) break;
+      if (isThere === undefined && !options.makesRest) break;
       continue;
     }
     operation.say({ type: 'applied', object: objectText(each) });
   }
+  throwAll(refusals);
+}
+
+function throwAll(refusals: readonly ReleaseError[]): void {
   const [first, ...others] = refusals;
   if (first === undefined) return;
   if (others.length === 0) throw first;
   const texts = refusals.map(({ message }) => message).join('; ');
   throw new ReleaseError('Refused', texts, { hint: first.hint, cause: first });
+}
+
+/** Deletes objects; one that cannot be deleted does not keep the rest from it. */
+class Removal {
+  readonly #operation: Operation;
+  readonly #propagationPolicy: PropagationPolicy | undefined;
+  readonly #refusals: ReleaseError[] = [];
+
+  constructor(operation: Operation, propagationPolicy?: PropagationPolicy) {
+    this.#operation = operation;
+    this.#propagationPolicy = propagationPolicy;
+  }
+
+  async remove(each: ReleaseObject): Promise<void> {
+    await this.#operation.stillOurs();
+    await this.#operation.remove(each, false, this.#propagationPolicy).catch((cause: unknown) => {
+      const text = `${objectText(each)} cannot be deleted: ${textOf(cause)}`;
+      this.#refusals.push(new ReleaseError('Refused', text, { hint: 'the message says who keeps it', cause }));
+    });
+  }
+
+  end(): void {
+    throwAll(this.#refusals);
+  }
 }
 
 /** Deletes what was in the old manifest and is not in the new one, unless the live object asks to stay. */
@@ -68,28 +99,57 @@ export async function dropObjects(
 ): Promise<void> {
   const wanted = new Set(kept.map(identityOf));
   const dropped = old.filter((each) => !wanted.has(identityOf(each)));
-  for await (const [each, present] of leaving(operation, dropped))
-    if (!isKept(present)) await operation.remove(each, false);
+  const removal = new Removal(operation);
+  for await (const [each, present] of leaving(operation, dropped)) if (!isKept(present)) await removal.remove(each);
+  removal.end();
 }
 
-/** Deletes all objects of a release that goes, but for those its manifest keeps and those that belong to somebody else by now. Answers what stayed. */
+/** Deletes all objects of a release that goes, but for those its manifest keeps and those that belong to somebody else by now. Answers what stayed, and went. */
 export async function removeObjects(
   operation: Operation,
   objects: readonly ReleaseObject[],
-  options: {
-    readonly wait: boolean;
-    readonly owner: Owner;
-    readonly propagationPolicy?: DeleteOptions['propagationPolicy'];
-  },
-): Promise<{ readonly kept: readonly ReleaseObject[]; readonly foreign: readonly ReleaseObject[] }> {
+  owner: Owner,
+  propagationPolicy?: PropagationPolicy,
+): Promise<Record<'kept' | 'foreign' | 'removed', readonly ReleaseObject[]>> {
   const kept = objects.filter(({ object }) => isKept(object));
-  const foreign: ReleaseObject[] = [];
   const going = objects.filter(({ object }) => !isKept(object));
-  for await (const [each, present] of leaving(operation, going)) {
-    if (isOwnedBy(present, options.owner)) await operation.remove(each, options.wait, options.propagationPolicy);
-    else foreign.push(each);
+  return { kept, ...(await removeOwned(operation, going, owner, propagationPolicy)) };
+}
+
+/** Deletes objects, but for those that belong to somebody else by now. */
+export async function removeOwned(
+  operation: Operation,
+  objects: readonly ReleaseObject[],
+  owner: Owner,
+  propagationPolicy?: PropagationPolicy,
+): Promise<Record<'foreign' | 'removed', readonly ReleaseObject[]>> {
+  const foreign: ReleaseObject[] = [];
+  const removed: ReleaseObject[] = [];
+  const removal = new Removal(operation, propagationPolicy);
+  for await (const [each, present] of leaving(operation, objects)) {
+    if (isOwnedBy(present, owner)) {
+      await removal.remove(each);
+      removed.push(each);
+    } else foreign.push(each);
   }
-  return { kept, foreign };
+  removal.end();
+  return { foreign, removed };
+}
+
+/** Removes what failed work made, but nothing that is somebody else's by now. */
+export async function cleanUp(
+  operation: Operation,
+  made: readonly ReleaseObject[],
+  owner: Owner,
+  failure: unknown,
+): Promise<void> {
+  try {
+    await removeOwned(operation, made, owner);
+  } catch (error) {
+    throw new ReleaseError('Refused', `${textOf(failure)}; what it made cannot be removed: ${textOf(error)}`, {
+      cause: failure,
+    });
+  }
 }
 
 /** Those that are there, in the order in which they go. */
@@ -103,7 +163,9 @@ async function* leaving(
   );
   for (const { each } of ordered) {
     const { name, namespace } = each.object.metadata;
-    const present = await operation.client.get(each.kind, { name: name!, namespace });
+    // One whose name the server chose, in a record of Helm 3, cannot be found again.
+    if (!name) continue;
+    const present = await operation.client.get(each.kind, { name, namespace });
     if (present !== undefined) yield [each, present as KubeObject];
   }
 }

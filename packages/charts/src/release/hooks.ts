@@ -32,7 +32,7 @@ export async function runHooks(
       ran.set(hook, { ...hook, deletePolicies: [...policiesOf(hook)], lastRun });
     };
     enter('Running');
-    await operation.storage.update({ ...release, hooks: recorded() });
+    await operation.record({ ...release, hooks: recorded() });
     let isMade = false;
     try {
       const objects = await makeHook(operation, release, hook);
@@ -66,6 +66,7 @@ export class HookFailure extends ReleaseError {
 async function makeHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<ReleaseObject[]> {
   const objects = await readObjects(operation.client, hook.manifest, release.namespace);
   for (const each of objects) {
+    await operation.stillOurs();
     // As Helm 4 does: one that is still there from before is no obstacle, fields of somebody else are.
     await operation.client.apply(each.object, { fieldManager: 'helm', force: false, fieldValidation: 'Strict' });
     operation.say({ type: 'hook', object: objectText(each) });

@@ -1,16 +1,16 @@
-import { isAlreadyExists, type KubeObject, Namespace } from '@slipway/kube';
+import { type KubeObject, Namespace } from '@slipway/kube';
 
 import type { Chart } from '../chart/chart.ts';
-import type { RenderedChart, UserValues } from '../render/render.ts';
+import { chartCrds, type UserValues } from '../render/render.ts';
 import { applyObjects } from './apply-objects.ts';
-import { openHistory } from './history.ts';
+import { openHistory, settle } from './history.ts';
 import { HookFailure, runHooks } from './hooks.ts';
-import { readObjects, type ReleaseObject } from './objects.ts';
+import { objectText, readObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
 import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, textOf } from './release-error.ts';
 import { uninstallRelease } from './uninstall.ts';
 import { waitReady } from './wait-ready.ts';
 
@@ -23,7 +23,7 @@ export interface InstallOptions {
   readonly createNamespace?: boolean;
   /** Wait until everything is ready. Default false. */
   readonly wait?: boolean;
-  /** With `wait`: until Jobs have completed, too. Default false. */
+  /** With `wait`: until Jobs have completed, too; else it is enough that they began. Default false. */
   readonly waitForJobs?: boolean;
   /** Uninstall again when it fails; waits too. Default false. */
   readonly rollbackOnFailure?: boolean;
@@ -64,24 +64,28 @@ export async function installRelease(context: ReleaseContext, chart: Chart, opti
     );
   }
 
-  // 2. Definitions first: objects of their kinds may follow.
-  if (options.createNamespace) await ensureNamespace(operation, namespace);
-  const { release, rendered } = await prepareRelease(operation, {
+  // 2. Definitions first: templates may ask for their kinds, and objects of them may follow.
+  if (!options.skipCrds) await installCrds(operation, chart, options.values ?? {});
+  const { release } = await prepareRelease(operation, {
     chart,
     name,
     namespace,
     values: options.values ?? {},
     revision: (history.last?.revision ?? 0) + 1,
+    // Of a name that is used again templates see what they see of a new one.
+    shownRevision: 1,
     isUpgrade: false,
     labels: options.labels ?? {},
     skipSchemaValidation: options.skipSchemaValidation,
     subNotes: options.subNotes,
   });
-  if (!options.skipCrds) await installCrds(operation, rendered);
 
   // 3. Nothing of somebody else's is overwritten.
   const objects = await readObjects(operation.client, release.manifest, namespace);
+  refuseNameless(objects);
   const present = await findPresent(operation.client, objects, release, options);
+
+  if (options.createNamespace) await ensureNamespace(operation, namespace);
 
   // 4. The record comes before the objects: whoever finds them can tell where they come from.
   if (history.last?.status === 'uninstalled')
@@ -110,14 +114,15 @@ async function carryOut(
     await hooks('pre-install');
     operation.say({ type: 'phase', text: `installing ${release.name}` });
     await applyObjects(operation, objects, release, {
-      forceConflicts: options.forceConflicts || options.takeOwnership,
+      forceConflicts: options.forceConflicts,
       migrate: adopts,
+      makesRest: !adopts,
     });
-    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, { jobs: options.waitForJobs });
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, options);
     await hooks('post-install');
   } catch (error) {
     await fail(operation, current, error);
-    if (!options.rollbackOnFailure) throw error;
+    if (!options.rollbackOnFailure || operation.isOvertaken) throw error;
     await uninstallRelease(operation.context, {
       name: release.name,
       namespace: release.namespace,
@@ -129,51 +134,39 @@ async function carryOut(
     });
   }
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Install complete' };
-  await operation.storage.update(deployed);
-  return deployed;
+  return await settle(operation, deployed);
 }
 
-/** Stores that a revision failed, and why. */
+/** Stores that a revision failed, and why. Where that cannot be stored, the reason counts more; the revision will be found abandoned. */
 export async function fail(operation: Operation, release: Release, error: unknown, what = 'Release'): Promise<void> {
   const hooks = error instanceof HookFailure ? error.hooks : release.hooks;
-  await operation.storage.update({
+  const failed: Release = {
     ...release,
     hooks,
     status: 'failed',
     description: `${what} "${release.name}" failed: ${textOf(error)}`,
-  });
+  };
+  await operation.record(failed).catch(() => undefined);
 }
 
+/** As Helm does, which marks one that is there already, too. */
 async function ensureNamespace(operation: Operation, name: string): Promise<void> {
-  try {
-    await operation.client.create(
-      { apiVersion: 'v1', kind: Namespace.kind, metadata: { name, labels: { name } } },
-      { fieldManager: 'helm' },
-    );
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  const namespace = { apiVersion: 'v1', kind: Namespace.kind, metadata: { name, labels: { name } }, spec: {} };
+  await operation.client.apply(namespace, { fieldManager: 'helm', force: false });
 }
 
 /** Files under `crds/` are installed once and never changed or removed: too much hangs on a definition. */
-async function installCrds(operation: Operation, { crds }: RenderedChart): Promise<void> {
+async function installCrds(operation: Operation, chart: Chart, values: UserValues): Promise<void> {
   const made: ReleaseObject[] = [];
-  for (const { content } of crds) {
+  for (const { content } of chartCrds(chart, values)) {
     for (const each of await readObjects(operation.client, content, '')) {
-      try {
-        await operation.client.create(each.object as KubeObject, { fieldManager: 'helm' });
-        operation.say({ type: 'applied', object: `CustomResourceDefinition ${each.object.metadata.name}` });
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-      }
+      if (await operation.client.get(each.kind, { name: each.object.metadata.name! })) continue;
+      await operation.client.apply(each.object as KubeObject, { fieldManager: 'helm', force: false });
+      operation.say({ type: 'applied', object: objectText(each) });
       made.push(each);
     }
   }
   if (made.length === 0) return;
   await waitReady(operation, made);
   await operation.client.discover({ fresh: true });
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -37,6 +37,17 @@ export async function readObjects(client: Client, manifest: string, namespace: s
   return found;
 }
 
+/** Refuses objects without a name, before anything is written: server-side apply takes none whose name the server is to choose. */
+export function refuseNameless(objects: readonly ReleaseObject[]): void {
+  const nameless = objects.find(({ object }) => !object.metadata.name);
+  if (nameless === undefined) return;
+  const { kind, metadata } = nameless.object;
+  const what = metadata.generateName ? `with generateName ${metadata.generateName} ` : '';
+  throw new ReleaseError('Refused', `a ${kind} ${what}of the chart has no metadata.name`, {
+    hint: 'give it a name: objects of a release have to be found again',
+  });
+}
+
 async function resolveObject(client: Client, object: KubeObject, namespace: string): Promise<ReleaseObject> {
   try {
     const kind = await client.resolve(object.apiVersion, object.kind);

@@ -1,9 +1,21 @@
-import { type Client, type Clock, type DeleteOptions, isNotFound, sleep } from '@slipway/kube';
+import {
+  type Client,
+  type Clock,
+  type DeleteOptions,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  KubeError,
+  sleep,
+} from '@slipway/kube';
 
 import { objectText, type ReleaseObject } from './objects.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 import { ReleaseStorage } from './storage.ts';
+
+/** What becomes of what a deleted object owns. */
+export type PropagationPolicy = NonNullable<DeleteOptions['propagationPolicy']>;
 
 /** What a release is worked on with. */
 export interface ReleaseContext {
@@ -25,6 +37,7 @@ export class Operation {
   readonly storage: ReleaseStorage;
   /** Epoch milliseconds. */
   readonly deadline: number;
+  #held: HeldRevision | undefined;
 
   constructor(context: ReleaseContext, timeoutMs: number) {
     this.context = context;
@@ -64,11 +77,8 @@ export class Operation {
   }
 
   /** Deletes an object and, when asked, waits until it is gone. */
-  async remove(
-    each: ReleaseObject,
-    wait: boolean,
-    propagationPolicy: NonNullable<DeleteOptions['propagationPolicy']> = 'Background',
-  ): Promise<void> {
+  async remove(each: ReleaseObject, wait: boolean, propagationPolicy: PropagationPolicy = 'Background'): Promise<void> {
+    await this.stillOurs();
     const { name, namespace } = each.object.metadata;
     const key = { name: name!, namespace };
     try {
@@ -76,38 +86,130 @@ export class Operation {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    if (wait) {
+    if (wait) await this.untilGone([each]);
+    this.say({ type: 'deleted', object: objectText(each) });
+  }
+
+  async untilGone(objects: readonly ReleaseObject[]): Promise<void> {
+    for (const each of objects) {
+      const { name, namespace } = each.object.metadata;
       await this.until(async () =>
-        (await this.client.get(each.kind, key)) === undefined
+        (await this.client.get(each.kind, { name: name!, namespace })) === undefined
           ? undefined
           : { object: objectText(each), message: 'it is still being deleted' },
       );
     }
-    this.say({ type: 'deleted', object: objectText(each) });
   }
 
-  /** Runs work on a stored revision and says now and then that it goes on, so that a revision whose worker died can be told from one at work. */
+  /**
+   * Runs work on a stored revision and says now and then that it goes on, so that a revision whose worker died can be told from one at work. The revision is
+   * held meanwhile: whoever finds it settled or removed by somebody else writes no more.
+   */
   async heartbeat<T>(release: Release, work: () => Promise<T>): Promise<T> {
+    this.#held = { release, signOfLife: this.context.clock.now(), isLost: false, isWriting: false };
+    try {
+      return await this.#beating(this.#held, work);
+    } finally {
+      this.#held = undefined;
+    }
+  }
+
+  /** The same for a release that goes: several may remove it at once, and none gives up because another was first. */
+  async alive<T>(release: Release, work: () => Promise<T>): Promise<T> {
+    return await this.#beating({ release, signOfLife: 0, isLost: false, isWriting: false }, work);
+  }
+
+  async #beating<T>(held: HeldRevision, work: () => Promise<T>): Promise<T> {
     const { clock } = this.context;
-    let ended = false;
-    let timer = clock.schedule(heartbeatMs, beat);
-    const storage = this.storage;
-    function beat(): void {
-      if (ended) return;
+    const beat = (): void => {
       timer = clock.schedule(heartbeatMs, beat);
       // A beat that is lost does no harm; the next one counts.
-      storage.touch(release).catch(() => undefined);
-    }
+      if (!held.isLost) this.#renew(held).catch(() => undefined);
+    };
+    let timer = clock.schedule(heartbeatMs, beat);
     try {
       return await work();
     } finally {
-      ended = true;
       timer.cancel();
     }
   }
+
+  /** Whether somebody else settled or removed the revision this works on. */
+  get isOvertaken(): boolean {
+    return this.#held?.isLost ?? false;
+  }
+
+  /** Throws when the revision this works on is no longer its own. Who slept for long asks the record; else the last beat will do. */
+  async stillOurs({ fresh = false }: { readonly fresh?: boolean } = {}): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    const silent = this.context.clock.now() - held.signOfLife;
+    if (!held.isLost && (fresh || silent > 3 * heartbeatMs)) await this.insist(async () => await this.#renew(held));
+    if (held.isLost) throw overtaken(held.release);
+  }
+
+  /** Writes the revision this works on. */
+  async record(release: Release): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) {
+      await this.insist(async () => await this.storage.update(release));
+      return;
+    }
+    if (held.isLost) throw overtaken(held.release);
+    // No beat meanwhile: it would be about the one or the other.
+    held.isWriting = true;
+    try {
+      held.isLost = !(await this.insist(async () => await this.storage.updateHeld(held.release, release)));
+      held.release = release;
+    } finally {
+      held.isWriting = false;
+    }
+    if (held.isLost) throw overtaken(release);
+  }
+
+  /** A record that is not written blocks the release for ten minutes: a server that is away for a moment is asked again. */
+  async insist<T>(write: () => Promise<T>): Promise<T> {
+    for (const delayMs of recordRetriesMs) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof KubeError) || isInvalid(error) || isForbidden(error)) throw error;
+        await sleep(this.context.clock, delayMs, this.context.signal);
+      }
+    }
+    return await write();
+  }
+
+  async #renew(held: HeldRevision): Promise<void> {
+    if (held.isWriting) return;
+    const at = this.context.clock.now();
+    const { release } = held;
+    const isOurs = await this.storage.updateHeld(release);
+    if (isOurs) held.signOfLife = at;
+    // What was written meanwhile is no longer what the beat was about.
+    else if (!held.isWriting && held.release === release) held.isLost = true;
+  }
+}
+
+/** A revision this process works on. */
+interface HeldRevision {
+  release: Release;
+  /** When the last sign of life that arrived was sent, in epoch milliseconds. */
+  signOfLife: number;
+  isLost: boolean;
+  isWriting: boolean;
+}
+
+function overtaken({ name, revision }: Release): ReleaseError {
+  return new ReleaseError(
+    'Busy',
+    `somebody else settled or removed revision ${revision} of release ${name} while this worked on it`,
+    { hint: 'slipway chart history shows what became of it; then try again' },
+  );
 }
 
 const heartbeatMs = 15_000;
+const recordRetriesMs = [100, 1_000, 5_000];
 
 /** A pending revision nobody has touched for this long belongs to a process that died. Helm itself gives up after five minutes by default. */
 export const abandonedAfterMs = 600_000;

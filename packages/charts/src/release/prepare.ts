@@ -13,6 +13,8 @@ export interface PrepareInput {
   readonly namespace: string;
   readonly values: UserValues;
   readonly revision: number;
+  /** The revision templates see. Default: the same. */
+  readonly shownRevision?: number;
   readonly isUpgrade: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly firstDeployed?: string;
@@ -29,7 +31,7 @@ export async function prepareRelease(
   const { chart, name, namespace, values, revision, isUpgrade } = input;
   const rendered = await renderChart(chart, {
     values,
-    release: { name, namespace, revision, isInstall: !isUpgrade, isUpgrade },
+    release: { name, namespace, revision: input.shownRevision ?? revision, isInstall: !isUpgrade, isUpgrade },
     capabilities: await capabilitiesOf(operation.client),
     ...(looksUp ? { lookup: lookupIn(operation.client) } : {}),
     clock: operation.context.clock,

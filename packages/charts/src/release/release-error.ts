@@ -40,3 +40,8 @@ export class ReleaseError extends Error {
     this.hint = options.hint ?? '';
   }
 }
+
+/** What an error says. */
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,5 +1,5 @@
-import { applyObjects, dropObjects } from './apply-objects.ts';
-import { openHistory, pruneHistory, supersede } from './history.ts';
+import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
+import { openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail } from './install.ts';
 import { readObjects, type ReleaseObject } from './objects.ts';
@@ -14,7 +14,7 @@ export interface RollbackOptions {
   /** Default: the one before the last. */
   readonly revision?: number;
   readonly wait?: boolean;
-  /** With `wait`: until Jobs have completed, too. Default false. */
+  /** With `wait`: until Jobs have completed, too; else it is enough that they began. Default false. */
   readonly waitForJobs?: boolean;
   /** In milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
@@ -75,20 +75,18 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
         await dropObjects(operation, old, objects);
       } catch (error) {
         // What was deployed before is no longer there as a whole.
-        await operation.storage.update({ ...last, status: 'superseded' });
+        if (!operation.isOvertaken)
+          await operation.storage.update({ ...last, status: 'superseded' }).catch(() => undefined);
         throw error;
       }
-      if (options.wait) await waitReady(operation, objects, { jobs: options.waitForJobs });
+      if (options.wait) await waitReady(operation, objects, options);
       if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-rollback') };
     } catch (error) {
       await fail(operation, current, error, 'Rollback');
-      for (const each of made) await operation.remove(each, false);
+      if (!operation.isOvertaken && options.cleanupOnFail) await cleanUp(operation, made, release, error);
       throw error;
     }
-    await supersede(operation, history.all);
-    const deployed: Release = { ...current, status: 'deployed' };
-    await operation.storage.update(deployed);
-    return deployed;
+    return await settle(operation, { ...current, status: 'deployed' });
   });
 }
 

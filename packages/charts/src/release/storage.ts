@@ -1,4 +1,12 @@
-import { type Client, isAlreadyExists, isNotFound, type KubeObject, Secret } from '@slipway/kube';
+import {
+  type Client,
+  isAlreadyExists,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeObject,
+  Secret,
+} from '@slipway/kube';
 
 import { decodeRecord, encodeRecord } from './record.ts';
 import type { Release } from './release.ts';
@@ -14,6 +22,8 @@ export interface StoredRelease {
   readonly release: Release;
   /** Epoch milliseconds. */
   readonly touched: number;
+  /** Changes whenever anybody writes the record. */
+  readonly resourceVersion: string;
 }
 
 /** The records of releases: Secrets in the namespace of the release, as Helm keeps them. */
@@ -40,9 +50,9 @@ export class ReleaseStorage {
 
   /** Stores a new revision. That a Secret's name is taken only once is the lock between two who work on the same release. */
   async create(release: Release): Promise<void> {
-    const second = String(Math.floor(this.#now() / 1000));
+    const secret = this.#secret(release, { createdAt: this.#second() });
     try {
-      await this.#client.create(this.#secret(release, { createdAt: second }), { fieldManager: 'helm' });
+      await this.#client.create(secret, { fieldManager: 'helm' });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       throw new ReleaseError(
@@ -56,24 +66,63 @@ export class ReleaseStorage {
     }
   }
 
-  async update(release: Release): Promise<void> {
-    const second = String(Math.floor(this.#now() / 1000));
-    const secret = this.#secret(release, { modifiedAt: second });
-    const key = { namespace: release.namespace, name: secret.metadata.name! };
-    const body = { metadata: { labels: secret.metadata.labels }, data: secret['data'] };
-    await this.#client.patch(Secret, key, { type: 'merge', body }, { fieldManager: 'helm' });
+  /**
+   * Writes a revision anew, unless its record is gone: who removed it does not want it back. With a resource version, only as long as nobody else wrote it.
+   * Answers whether it was written.
+   */
+  async update(release: Release, resourceVersion?: string): Promise<boolean> {
+    const { metadata, data } = this.#secret(release, { modifiedAt: this.#second() }) as KubeObject & { data: unknown };
+    const body = { metadata: { labels: metadata.labels, ...(resourceVersion ? { resourceVersion } : {}) }, data };
+    try {
+      await this.#client.patch(Secret, keyOf(release), { type: 'merge', body }, { fieldManager: 'helm' });
+      return true;
+    } catch (error) {
+      if (isNotFound(error) || (resourceVersion && isConflict(error))) return false;
+      throw error;
+    }
   }
 
-  /** Says that work on a revision goes on. */
-  async touch(release: Release): Promise<void> {
-    const labels = { modifiedAt: String(Math.floor(this.#now() / 1000)) };
-    const key = { namespace: release.namespace, name: secretName(release) };
-    await this.#client.patch(Secret, key, { type: 'merge', body: { metadata: { labels } } }, { fieldManager: 'helm' });
+  /** Writes the revision somebody works on, or only that work goes on, as long as its record says it is theirs. Answers whether it does. */
+  async updateHeld(held: Release, release?: Release): Promise<boolean> {
+    const { metadata, data } = this.#secret(release ?? held, { modifiedAt: this.#second() }) as KubeObject & {
+      data: unknown;
+    };
+    const labels = release ? metadata.labels! : { modifiedAt: metadata.labels!['modifiedAt']! };
+    const operations = [
+      { op: 'test' as const, path: '/metadata/labels/status', value: held.status },
+      ...Object.entries(labels).map(([label, value]) => ({
+        op: 'add' as const,
+        path: `/metadata/labels/${label.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        value,
+      })),
+      ...(release ? [{ op: 'replace' as const, path: '/data', value: data }] : []),
+    ];
+    try {
+      await this.#client.patch(Secret, keyOf(held), { type: 'json', operations }, { fieldManager: 'helm' });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      if (!isInvalid(error)) throw error;
+      // It may be there already: an answer got lost, and the request was sent again.
+      const present = release && (await this.#client.get(Secret, keyOf(held)));
+      return present !== undefined && present.data?.['release'] === (data as Record<string, string>)['release'];
+    }
+  }
+
+  /** Whether a revision is there. */
+  async has(release: Pick<Release, 'name' | 'namespace' | 'revision'>): Promise<boolean> {
+    return (await this.#client.get(Secret, keyOf(release))) !== undefined;
+  }
+
+  /** The revisions that count as deployed: one, unless somebody died or two worked at once. */
+  async deployed({ namespace, name }: Pick<Release, 'name' | 'namespace'>): Promise<Release[]> {
+    const stored = await this.#select(namespace, `owner=helm,name=${name},status=deployed`);
+    return stored.map(({ release }) => release);
   }
 
   async delete(release: Release): Promise<void> {
     try {
-      await this.#client.delete(Secret, { namespace: release.namespace, name: secretName(release) });
+      await this.#client.delete(Secret, keyOf(release));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -93,9 +142,13 @@ export class ReleaseStorage {
       const own = Object.fromEntries(Object.entries(labels).filter(([label]) => !systemLabels.has(label)));
       const release = decodeRecord(Buffer.from(encoded, 'base64').toString('utf8'), own);
       const seconds = Math.max(Number(labels['modifiedAt'] ?? 0), Number(labels['createdAt'] ?? 0));
-      found.push({ release, touched: seconds * 1000 });
+      found.push({ release, touched: seconds * 1000, resourceVersion: secret.metadata.resourceVersion ?? '' });
     }
     return found;
+  }
+
+  #second(): string {
+    return String(Math.floor(this.#now() / 1000));
   }
 
   #secret(release: Release, stamps: Readonly<Record<string, string>>): KubeObject {
@@ -120,8 +173,7 @@ export class ReleaseStorage {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
-        name: secretName(release),
-        namespace: release.namespace,
+        ...keyOf(release),
         labels: {
           ...release.labels,
           name: release.name,
@@ -137,6 +189,9 @@ export class ReleaseStorage {
   }
 }
 
-function secretName(release: Release): string {
-  return `sh.helm.release.v1.${release.name}.v${release.revision}`;
+function keyOf({ namespace, name, revision }: Pick<Release, 'name' | 'namespace' | 'revision'>): {
+  namespace: string;
+  name: string;
+} {
+  return { namespace, name: `sh.helm.release.v1.${name}.v${revision}` };
 }

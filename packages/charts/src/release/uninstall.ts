@@ -1,10 +1,11 @@
 import { removeObjects } from './apply-objects.ts';
 import { supersede } from './history.ts';
-import { runHooks } from './hooks.ts';
+import { HookFailure, runHooks } from './hooks.ts';
 import { objectText, readObjects } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
+import { checkReleaseName } from './release-name.ts';
 
 export interface UninstallOptions {
   readonly name: string;
@@ -40,6 +41,7 @@ export async function uninstallRelease(
 ): Promise<Uninstalled | undefined> {
   const operation = new Operation(context, options.timeoutMs ?? 300_000);
   const { name, namespace } = options;
+  checkReleaseName(name);
   const stored = await operation.storage.history(namespace, name);
   const last = stored.at(-1)?.release;
   if (last === undefined || (last.status === 'uninstalled' && options.keepHistory)) {
@@ -61,25 +63,41 @@ export async function uninstallRelease(
     deleted: operation.now(),
     description: 'Deletion in progress (or silently failed)',
   };
-  if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-delete') };
-  await operation.storage.update(current);
-  operation.say({ type: 'phase', text: `uninstalling ${name}` });
-  const objects = await readObjects(operation.client, last.manifest, namespace);
-  const { kept, foreign } = await removeObjects(operation, objects, {
-    wait: options.wait ?? false,
-    owner: last,
-    propagationPolicy: propagationPolicies[options.cascade ?? 'background'],
+  await operation.record(current);
+  return await operation.alive(current, async () => {
+    if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-delete') };
+    operation.say({ type: 'phase', text: `uninstalling ${name}` });
+    const objects = await readObjects(operation.client, last.manifest, namespace);
+    const { kept, foreign, removed } = await removeObjects(
+      operation,
+      objects,
+      last,
+      propagationPolicies[options.cascade ?? 'background'],
+    );
+
+    // Nothing is left to come back to: what goes wrong from here on is told when the records are gone.
+    const failures: unknown[] = [];
+    const attempt = async (work: () => Promise<void>): Promise<void> => {
+      await work().catch((error: unknown) => failures.push(error));
+    };
+    if (options.wait) await attempt(async () => await operation.untilGone(removed));
+    if (!options.skipHooks)
+      await attempt(async () => {
+        current = { ...current, hooks: await runHooks(operation, current, 'post-delete') };
+      });
+    const failedHook = failures.find((error) => error instanceof HookFailure);
+    const done: Release = {
+      ...current,
+      hooks: failedHook?.hooks ?? current.hooks,
+      status: 'uninstalled',
+      description: options.description ?? 'Uninstallation complete',
+    };
+    if (options.keepHistory) {
+      await operation.record(done);
+      await supersede(operation, done);
+    } else await purge();
+    const [first] = failures;
+    if (first !== undefined) throw first;
+    return { release: done, kept: kept.map(objectText), foreign: foreign.map(objectText) };
   });
-  if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'post-delete') };
-  const done: Release = {
-    ...current,
-    status: 'uninstalled',
-    description: options.description ?? 'Uninstallation complete',
-  };
-  if (options.keepHistory) {
-    await operation.storage.update(done);
-    const others = stored.slice(0, -1).map(({ release }) => release);
-    await supersede(operation, others);
-  } else await purge();
-  return { release: done, kept: kept.map(objectText), foreign: foreign.map(objectText) };
 }

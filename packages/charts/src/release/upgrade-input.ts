@@ -1,7 +1,9 @@
+import { chartNode } from '../chart/chart-node.ts';
 import type { Chart } from '../chart/chart.ts';
-import { mergeMaps } from '../chart/merge-maps.ts';
+import { dialects } from '../chart/dialect.ts';
 import { fromPlain, type GoMap } from '../go/values.ts';
 import type { UserValues } from '../render/render.ts';
+import { coalesceTables, coalesceValues } from '../values/coalesce.ts';
 import type { Release } from './release.ts';
 import type { UpgradeOptions } from './upgrade.ts';
 
@@ -16,7 +18,7 @@ export function upgradeInput(
     case 'reset':
       return { chart, values: given };
     case 'reuse':
-      return { chart: withDefaults(chart, base), values: over(base, given) };
+      return { chart: withValuesOf(chart, base), values: over(base, given) };
     case 'reset-then-reuse':
       return { chart, values: over(base, given) };
     case 'default':
@@ -24,11 +26,15 @@ export function upgradeInput(
   }
 }
 
+/** As with Helm a null takes off what the user said before, and leaves the default. */
 function over(base: Release, given: GoMap): GoMap {
-  return mergeMaps(fromPlain(base.config) as GoMap, given);
+  return coalesceTables(fromPlain(given) as GoMap, fromPlain(base.config) as GoMap, false);
 }
 
-/** The new chart with the defaults of the one that is deployed: what was left to its defaults stays as it is. */
-function withDefaults(chart: Chart, base: Release): Chart {
-  return { ...chart, values: fromPlain(base.chart.values ?? {}) as GoMap };
+/** The new chart with all values of the one that is deployed as its defaults: what nobody changes stays as it is. */
+function withValuesOf(chart: Chart, base: Release): Chart {
+  const defaults = fromPlain(base.chart.values ?? {}) as GoMap;
+  // A record has no subcharts.
+  const last = chartNode({ ...chart, values: defaults, dependencies: [] });
+  return { ...chart, values: coalesceValues(last, fromPlain(base.config) as GoMap, dialects.helm4) };
 }

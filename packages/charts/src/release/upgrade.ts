@@ -1,14 +1,14 @@
 import type { Chart } from '../chart/chart.ts';
-import { applyObjects, dropObjects } from './apply-objects.ts';
-import { baseOf, openHistory, pruneHistory, supersede } from './history.ts';
+import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
+import { baseOf, openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
-import { identityOf, readObjects, type ReleaseObject } from './objects.ts';
+import { identityOf, readObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
 import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, textOf } from './release-error.ts';
 import { rollbackRelease } from './rollback.ts';
 import { upgradeInput } from './upgrade-input.ts';
 import { waitReady } from './wait-ready.ts';
@@ -50,13 +50,14 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
     namespace,
     revision: history.last.revision + 1,
     isUpgrade: true,
-    labels: withoutEmptied({ ...base.labels, ...options.labels }),
+    labels: withoutNull({ ...history.last.labels, ...options.labels }),
     firstDeployed: base.firstDeployed,
     skipSchemaValidation: options.skipSchemaValidation,
     subNotes: options.subNotes,
   });
   const old = await readObjects(operation.client, base.manifest, namespace);
   const objects = await readObjects(operation.client, release.manifest, namespace);
+  refuseNameless(objects);
 
   // 3. Nothing of somebody else's is overwritten.
   const before = new Set(old.map(identityOf));
@@ -93,15 +94,16 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
     await hooks('pre-upgrade');
     operation.say({ type: 'phase', text: `upgrading ${release.name} to revision ${release.revision}` });
     await applyObjects(operation, objects, release, {
-      forceConflicts: options.forceConflicts || options.takeOwnership,
+      forceConflicts: options.forceConflicts,
       migrate: base.applyMethod === 'csa',
     });
     await dropObjects(operation, old, objects);
-    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, { jobs: options.waitForJobs });
+    if (options.wait || options.rollbackOnFailure) await waitReady(operation, objects, options);
     await hooks('post-upgrade');
   } catch (error) {
     await fail(operation, current, error, 'Upgrade');
-    if (options.cleanupOnFail) for (const each of made) await operation.remove(each, false);
+    if (operation.isOvertaken) throw error;
+    if (options.cleanupOnFail) await cleanUp(operation, made, release, error);
     const good = history.findLast(({ status }) => status === 'deployed' || status === 'superseded');
     if (!options.rollbackOnFailure || good === undefined) throw error;
     await rollbackRelease(operation.context, {
@@ -118,17 +120,15 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
     });
     throw new ReleaseError(
       'Refused',
-      `release ${release.name} failed, and has been rolled back to revision ${good.revision}: ${error instanceof Error ? error.message : String(error)}`,
+      `release ${release.name} failed, and has been rolled back to revision ${good.revision}: ${textOf(error)}`,
       { cause: error },
     );
   }
-  await supersede(operation, history, base);
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
-  await operation.storage.update(deployed);
-  return deployed;
+  return await settle(operation, deployed, base);
 }
 
-/** An empty value takes a label off. */
-function withoutEmptied(labels: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== '' && value !== 'null'));
+/** The word `null` takes a label off. */
+function withoutNull(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== 'null'));
 }

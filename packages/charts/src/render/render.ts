@@ -187,6 +187,13 @@ function renderedCrd(path: string, data: Uint8Array): RenderedCrd {
   };
 }
 
+/** The files under `crds/` of a chart and of those of its subcharts that values enable: they are installed before anything is rendered. */
+export function chartCrds(chart: Chart, values: UserValues, dialect: Dialect = 'helm4'): readonly RenderedCrd[] {
+  const root = chartNode(chart);
+  processDependencies(root, fromPlain(values) as GoMap, dialects[dialect]);
+  return crdsOf(root);
+}
+
 /** The files under `crds/` of a chart and its subcharts. */
 export function crdsOf(node: ChartNode): RenderedCrd[] {
   const isCrd = (file: ChartFile) => file.name.startsWith('crds/') && /\.(yaml|yml|json)$/i.test(file.name);
