@@ -8,10 +8,14 @@ import { ensureReferenceBinaries, startReferenceCluster } from '@slipway/referen
 
 import { type Chart, loadChart } from '../src/index.ts';
 
-/** A real cluster on which the helm commands and our own functions work on releases of one chart. */
-export interface HelmBench extends AsyncDisposable {
+/** A chart as the helm commands read it, and as our functions do. */
+export interface BenchChart {
   readonly chart: Chart;
   readonly chartFolder: string;
+}
+
+/** A real cluster on which the helm commands and our own functions work on releases of one chart. */
+export interface HelmBench extends BenchChart, AsyncDisposable {
   readonly connection: Connection;
   readonly client: Client;
   /** For our functions. */
@@ -19,6 +23,8 @@ export interface HelmBench extends AsyncDisposable {
   /** The program. */
   readonly helm4: string;
   readonly kubeconfig: string;
+  /** Another chart, by path of its files. */
+  addChart(files: Readonly<Record<string, string>>): Promise<BenchChart>;
   /** Runs a helm on the cluster, and gives what it prints. */
   helm(program: string, ...args: string[]): Promise<string>;
 }
@@ -29,17 +35,21 @@ export async function openHelmBench(files: Readonly<Record<string, string>>): Pr
   if (!binaries.available) throw new Error(binaries.reason);
   const reference = await startReferenceCluster({ binaries });
   const folder = await mkdtemp(join(tmpdir(), 'helm-bench-'));
-  const chartFolder = join(folder, 'shop');
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(chartFolder, name)), { recursive: true });
-    await writeFile(join(chartFolder, name), text);
-  }
+  let charts = 0;
+  const addChart = async (chartFiles: Readonly<Record<string, string>>): Promise<BenchChart> => {
+    const chartFolder = join(folder, (charts += 1) === 1 ? 'shop' : `shop-${charts}`);
+    for (const [name, text] of Object.entries(chartFiles)) {
+      await mkdir(dirname(join(chartFolder, name)), { recursive: true });
+      await writeFile(join(chartFolder, name), text);
+    }
+    return { chart: await loadChart(chartFolder), chartFolder };
+  };
   const connection = await (await loadKubeConfig({ file: reference.kubeconfigPath })).connection();
   const cluster = connect(connection);
   const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: reference.kubeconfigPath };
   return {
-    chart: await loadChart(chartFolder),
-    chartFolder,
+    ...(await addChart(files)),
+    addChart,
     connection,
     client: cluster.client,
     context: { client: cluster.client, clock: systemClock },

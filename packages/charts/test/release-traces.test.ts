@@ -1,11 +1,27 @@
 import { gunzipSync } from 'node:zlib';
-import { ConfigMap, Deployment, type KubeObject, Namespace, Secret, Service } from '@slipway/kube';
+import {
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  type KubeObject,
+  Namespace,
+  Secret,
+  Service,
+} from '@slipway/kube';
 import { findOracle } from '@slipway/oracles';
 import { onReference, skipped } from '@slipway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { installRelease, rollbackRelease, uninstallRelease, upgradeRelease } from '../src/index.ts';
-import { type HelmBench, openHelmBench } from './helm-bench.ts';
+import {
+  type Chart,
+  installRelease,
+  rollbackRelease,
+  uninstallRelease,
+  type UpgradeOptions,
+  upgradeRelease,
+} from '../src/index.ts';
+import { type BenchChart, type HelmBench, openHelmBench } from './helm-bench.ts';
 
 const without = skipped(
   !onReference,
@@ -26,7 +42,8 @@ const around = 'pre-install,pre-upgrade,pre-rollback,post-install,post-upgrade,p
 /** Something of everything a release can leave behind. */
 const files = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\ndescription: a <shop> & more\n',
-  'values.yaml': 'greeting: hello\nextra: true\nkept: true\nweb: true\ntype: Opaque\n',
+  'values.yaml':
+    'greeting: hello\nextra: true\nkept: true\nweb: true\ntype: Opaque\ntable: {a: 1, b: {c: 2, d: [1]}, old: yes}\n',
   'templates/config.yaml': `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -34,6 +51,8 @@ metadata:
   labels: { tier: shop }
 data:
   greeting: {{ .Values.greeting | quote }}
+  table: {{ .Values.table | toJson | quote }}
+  revision: {{ .Release.Revision | quote }}
 {{- if .Values.extra }}
   extra: "yes"
 {{- end }}
@@ -65,6 +84,44 @@ spec:
     spec: { containers: [{ name: web, image: "web:1", env: [{ name: A, value: b }] }] }
 {{- end }}
 `,
+  'templates/far.yaml': `{{- if .Values.far }}
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: "{{ .Release.Namespace }}-far", namespace: default }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: "{{ .Release.Namespace }}-far" }
+rules: [{ apiGroups: [""], resources: [pods], verbs: [get] }]
+{{- end }}
+`,
+  'templates/turning.yaml':
+    '{{ with .Values.turning }}\napiVersion: v1\nkind: {{ . }}\nmetadata: {name: turning}\n{{ end }}\n',
+  'templates/scaler.yaml': `{{- with .Values.scaler }}
+apiVersion: autoscaling/{{ . }}
+kind: HorizontalPodAutoscaler
+metadata: { name: scaler }
+spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web } }
+{{- end }}
+`,
+  'templates/twice.yaml': `{{- range until (int .Values.times) }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: twice }
+data: { time: "{{ . }}" }
+{{- end }}
+`,
+  'templates/list.yaml': `{{- if .Values.list }}
+apiVersion: v1
+kind: List
+items:
+  - { apiVersion: v1, kind: ConfigMap, metadata: { name: first } }
+  - { apiVersion: v1, kind: Secret, metadata: { name: second } }
+{{- end }}
+`,
+  'templates/nameless.yaml':
+    '{{ if .Values.nameless }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: made-}\n{{ end }}\n',
   'templates/NOTES.txt': 'Say {{ .Values.greeting }}.\n',
   // Names, kinds and weights that each order tells apart.
   'templates/hooks/order.yaml': [
@@ -78,10 +135,25 @@ spec:
   'templates/hooks/broken.yaml': `{{ with .Values.brokenHook }}\n${hook('"Not A Name"', 'ConfigMap', { hook: '{{ . }}', 'hook-weight': '2' })}{{ end }}\n`,
 };
 
+/** The next version, with other defaults. */
+const nextFiles = {
+  'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 2.0.0\nappVersion: "3"\n',
+  'values.yaml': `${files['values.yaml'].replace(/table: .*/, 'table: {a: 2, b: {c: 3, d: [2, 3], e: 4}, new: yes}')}news: true\n`,
+};
+
 /** What a step is told beside the release, in the words of our functions. */
 interface Work {
-  readonly values?: Readonly<Record<string, string | boolean>>;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly valuesFrom?: Exclude<UpgradeOptions['valuesFrom'], undefined>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly description?: string;
   readonly historyMax?: number;
+  readonly install?: boolean;
+  readonly createNamespace?: boolean;
+  readonly takeOwnership?: boolean;
+  readonly forceConflicts?: boolean;
+  /** The next version of the chart, which has other defaults. */
+  readonly next?: boolean;
   readonly rollbackOnFailure?: boolean;
   readonly cleanupOnFail?: boolean;
   readonly replace?: boolean;
@@ -89,8 +161,20 @@ interface Work {
   readonly skipHooks?: boolean;
 }
 
-function helmFlags({ values = {}, historyMax, ...switches }: Work): string[] {
+function helmFlags({
+  values = {},
+  valuesFrom = 'default',
+  labels = {},
+  description,
+  historyMax,
+  next: _next,
+  ...switches
+}: Work): string[] {
   const words = {
+    install: '--install',
+    createNamespace: '--create-namespace',
+    takeOwnership: '--take-ownership',
+    forceConflicts: '--force-conflicts',
     rollbackOnFailure: '--rollback-on-failure',
     cleanupOnFail: '--cleanup-on-fail',
     replace: '--replace',
@@ -98,7 +182,10 @@ function helmFlags({ values = {}, historyMax, ...switches }: Work): string[] {
     skipHooks: '--no-hooks',
   };
   return [
-    ...Object.entries(values).map(([key, value]) => `--set=${key}=${value}`),
+    ...Object.entries(values).map(([key, value]) => `--set-json=${key}=${JSON.stringify(value)}`),
+    ...Object.entries(labels).map(([key, value]) => `--labels=${key}=${value}`),
+    ...(valuesFrom === 'default' ? [] : [`--${valuesFrom}-values`]),
+    ...(description === undefined ? [] : [`--description=${description}`]),
     ...(historyMax === undefined ? [] : [`--history-max=${historyMax}`]),
     ...Object.keys(switches).map((key) => words[key as keyof typeof words]),
   ];
@@ -140,19 +227,21 @@ describe.skipIf(without)(
   { timeout: 300_000 },
   () => {
     let bench: HelmBench;
+    let nextChart: BenchChart;
     const hands = {} as Record<HandName, Hand>;
     /** Does what ours does: it writes server-side whoever came before, and Helm 4 does so to a release of Helm 3 when it is told. */
     let standIn: Hand;
     const name = 'shop';
 
     function handOf(program: string, serverSide: readonly string[] = []): Hand {
-      const path = bench.chartFolder;
+      const pathOf = ({ next }: Work): string => (next ? nextChart : bench).chartFolder;
       const run = async (namespace: string, ...args: string[]) =>
         await bench.helm(program, ...args, '--namespace', namespace);
       return {
-        install: async (namespace, work = {}) => await run(namespace, 'install', name, path, ...helmFlags(work)),
+        install: async (namespace, work = {}) =>
+          await run(namespace, 'install', name, pathOf(work), ...helmFlags(work)),
         upgrade: async (namespace, work) =>
-          await run(namespace, 'upgrade', name, path, ...serverSide, ...helmFlags(work)),
+          await run(namespace, 'upgrade', name, pathOf(work), ...serverSide, ...helmFlags(work)),
         rollback: async (namespace, revision) =>
           await run(namespace, 'rollback', name, String(revision), ...serverSide),
         uninstall: async (namespace, work = {}) => await run(namespace, 'uninstall', name, ...helmFlags(work)),
@@ -161,10 +250,13 @@ describe.skipIf(without)(
 
     beforeAll(async () => {
       bench = await openHelmBench(files);
-      const { chart, context } = bench;
+      nextChart = await bench.addChart({ ...files, ...nextFiles });
+      const { context } = bench;
+      const chartOf = ({ next }: Work): Chart => (next ? nextChart : bench).chart;
       hands.ours = {
-        install: async (namespace, work) => await installRelease(context, chart, { name, namespace, ...work }),
-        upgrade: async (namespace, work) => await upgradeRelease(context, chart, { name, namespace, ...work }),
+        install: async (namespace, work = {}) =>
+          await installRelease(context, chartOf(work), { name, namespace, ...work }),
+        upgrade: async (namespace, work) => await upgradeRelease(context, chartOf(work), { name, namespace, ...work }),
         rollback: async (namespace, revision) => await rollbackRelease(context, { name, namespace, revision }),
         uninstall: async (namespace, work) => await uninstallRelease(context, { name, namespace, ...work }),
       };
@@ -184,8 +276,15 @@ describe.skipIf(without)(
     /** Everything in a namespace that is not a matter of time or place. */
     async function traces(namespace: string): Promise<unknown> {
       const objects: KubeObject[] = [];
-      for (const kind of [ConfigMap, Secret, Service, Deployment])
+      for (const kind of [ConfigMap, Secret, Service, Deployment, HorizontalPodAutoscaler])
         for await (const each of bench.client.list(kind, { namespace })) objects.push(each as KubeObject);
+      const elsewhere = { namespace: 'default', name: `${namespace}-far` };
+      const far = [
+        await bench.client.get(ConfigMap, elsewhere),
+        await bench.client.get(ClusterRole, { name: elsewhere.name }),
+        await bench.client.get(Namespace, { name: namespace }),
+      ];
+      for (const each of far) if (each !== undefined) objects.push(each as KubeObject);
       const own = objects.filter((each) => each.metadata.name !== 'kube-root-ca.crt');
       const isRecord = (each: KubeObject) => each['type'] === 'helm.sh/release.v1';
       const hooks = own
@@ -249,6 +348,25 @@ describe.skipIf(without)(
 
     /** There is no Deployment in them: without its controller it is never ready, and undoing waits. */
     const noWeb = { web: false };
+    /** Values of the first chart and of the user, then of the next chart: each change, null, and nothing at all. */
+    const valueChain = (valuesFrom: Exclude<Work['valuesFrom'], undefined>): Step[] => [
+      install({ values: { ...noWeb, greeting: 'mine', table: { a: 5, b: { c: 6 }, own: { x: 1 }, old: null } } }),
+      upgrade({ table: { b: null, own: { y: 2 } }, web: false }, { valuesFrom, next: true }),
+      upgrade({ table: { a: null, own: null, b: { d: [9] } }, web: false }, { valuesFrom, next: true }),
+      upgrade({ table: null, greeting: null, web: false }, { valuesFrom }),
+      upgrade({}, { valuesFrom, next: true }),
+    ];
+    /** Made by somebody else, with other contents. */
+    const strange: Step = async (_, namespace) =>
+      await bench.client.create(
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { namespace, name: 'config' },
+          data: { greeting: 'mine', more: 'x' },
+        } as KubeObject,
+        { fieldManager: 'somebody' },
+      );
     const chains: Record<string, readonly Step[]> = {
       'an upgrade that is refused cleans up what it made, and the next one goes on': [
         install({ values: noWeb }),
@@ -293,6 +411,159 @@ describe.skipIf(without)(
         rollback(1),
         uninstall({ keepHistory: true }),
         install({ values: noWeb, replace: true }),
+      ],
+      'an object that cannot be made keeps no other from being made when a release is installed': [
+        install({ values: { broken: true } }),
+        uninstall(),
+      ],
+      'values are those the last revision had, under the defaults of the next chart': valueChain('default'),
+      'values are only the given ones, over the defaults of the next chart': valueChain('reset'),
+      'values are reused with the defaults of the last chart, whatever null says': valueChain('reuse'),
+      'values are reused over the defaults of the next chart, whatever null says': valueChain('reset-then-reuse'),
+      'labels stay until they are said to be null, and a revision that failed has them too': [
+        install({ values: noWeb, labels: { team: 'a', tier: 'b', none: '' } }),
+        upgrade(noWeb, { labels: { team: 'null', none: '', area: 'c' } }),
+        upgrade({ ...noWeb, broken: true }, { labels: { failed: 'yes' } }),
+        upgrade(noWeb, { labels: { tier: '' } }),
+        rollback(1),
+      ],
+      'a release that failed is replaced, and its templates see a first revision': [
+        install({ values: { ...noWeb, broken: true } }),
+        install({ values: noWeb }),
+        install({ values: noWeb, replace: true, labels: { a: 'b' } }),
+        upgrade({ ...noWeb, ...bye }),
+        install({ values: noWeb, replace: true }),
+      ],
+      'an uninstalled release is upgraded only by installing it': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, ...bye }),
+        uninstall({ keepHistory: true, description: 'gone' }),
+        uninstall({ keepHistory: true }),
+        upgrade(noWeb),
+        install({ values: noWeb }),
+        upgrade(noWeb, { install: true, description: 'back again' }),
+        upgrade(noWeb, { install: true }),
+        uninstall({ keepHistory: true }),
+        uninstall(),
+        upgrade(noWeb, { install: true }),
+      ],
+      'a hook that is refused after everything went lets the release go': [
+        install({ values: { ...noWeb, brokenHook: 'post-delete' } }),
+        uninstall({ keepHistory: true }),
+        uninstall(),
+        install({ values: { ...noWeb, brokenHook: 'post-delete' } }),
+        uninstall(),
+      ],
+      ...Object.fromEntries(
+        (['pre-install', 'post-install', 'pre-upgrade', 'post-upgrade'] as const).map((event) => [
+          `what a refused ${event} hook leaves`,
+          [
+            install({ values: { ...noWeb, brokenHook: event } }),
+            upgrade({ ...noWeb, brokenHook: event, ...bye, added: true }, { cleanupOnFail: true }),
+            upgrade(noWeb),
+            uninstall({ skipHooks: true }),
+          ],
+        ]),
+      ),
+      'objects in other namespaces and of no namespace come and go': [
+        install({ values: { ...noWeb, far: true } }),
+        upgrade({ ...noWeb, far: false }),
+        upgrade({ ...noWeb, far: true }),
+        rollback(2),
+        rollback(1),
+        uninstall(),
+      ],
+      'what was kept is taken back': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, kept: false }),
+        upgrade({ ...noWeb, kept: true }),
+        uninstall(),
+        install({ values: noWeb }),
+      ],
+      'an object changes its kind, and one its version': [
+        install({ values: { ...noWeb, turning: 'ConfigMap', scaler: 'v1' } }),
+        upgrade({ ...noWeb, turning: 'Secret', scaler: 'v2' }),
+        rollback(1),
+        upgrade(noWeb),
+      ],
+      'an object that is there twice, and some in a list': [
+        // Which of two comes last in an installation is chance with Helm, which makes objects of a kind at the same time.
+        install({ values: { ...noWeb, list: true } }),
+        upgrade({ ...noWeb, times: 2, list: true }),
+        upgrade({ ...noWeb, times: 3, list: true }),
+        upgrade(noWeb),
+      ],
+      'what was deleted by hand is made again, or left out': [
+        install({ values: noWeb }),
+        async (_, namespace) => {
+          await bench.client.delete(ConfigMap, { namespace, name: 'config' });
+          await bench.client.delete(Secret, { namespace, name: 'extra' });
+        },
+        upgrade({ ...noWeb, ...bye }),
+        async (_, namespace) => await bench.client.delete(ConfigMap, { namespace, name: 'config' }),
+        uninstall(),
+      ],
+      'what somebody else wrote is a conflict until it is forced': [
+        install({ values: noWeb }),
+        async (_, namespace) =>
+          await bench.client.apply(
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { namespace, name: 'config' },
+              data: { greeting: 'mine' },
+            } as KubeObject,
+            { fieldManager: 'somebody', force: true },
+          ),
+        upgrade({ ...noWeb, ...bye, added: true }),
+        upgrade({ ...noWeb, ...bye }, { forceConflicts: true }),
+        uninstall(),
+      ],
+      "somebody else's object is taken over only when that is said": [
+        strange,
+        install({ values: noWeb }),
+        install({ values: noWeb, takeOwnership: true }),
+        install({ values: noWeb, takeOwnership: true, forceConflicts: true, replace: true }),
+        uninstall(),
+      ],
+      "somebody else's object is taken over by an upgrade only when that is said": [
+        install({ values: { ...noWeb, added: false } }),
+        async (_, namespace) =>
+          await bench.client.create(
+            {
+              apiVersion: 'v1',
+              kind: 'Secret',
+              metadata: { namespace, name: 'added' },
+              stringData: { a: 'mine' },
+            } as KubeObject,
+            { fieldManager: 'somebody' },
+          ),
+        upgrade({ ...noWeb, added: true }),
+        upgrade({ ...noWeb, added: true }, { takeOwnership: true }),
+        uninstall(),
+      ],
+      'a namespace that is there is made all the same': [
+        install({ values: noWeb, createNamespace: true }),
+        uninstall(),
+      ],
+      'revisions that are not there, and those that failed': [
+        install({ values: noWeb }),
+        rollback(0),
+        rollback(9),
+        upgrade({ ...noWeb, ...bye, broken: true }),
+        upgrade({ ...noWeb, ...bye }),
+        rollback(2),
+        rollback(3),
+        rollback(0),
+        rollback(1),
+      ],
+      'a history of one keeps what is deployed and what is last': [
+        install({ values: noWeb }),
+        upgrade({ ...noWeb, broken: true }, { historyMax: 1 }),
+        upgrade({ ...noWeb, broken: true }, { historyMax: 1 }),
+        upgrade(noWeb, { historyMax: 1, description: 'told' }),
+        upgrade({ ...noWeb, broken: true }, { historyMax: 1 }),
+        upgrade(noWeb, { historyMax: 0 }),
       ],
       'what somebody else took over stays, and only the manifest says what is kept': [
         install({ values: noWeb }),
@@ -382,6 +653,8 @@ function recordOf(secret: KubeObject): unknown {
   const { createdAt: _created, modifiedAt: _modified, ...labels } = secret.metadata.labels ?? {};
   return {
     ...record,
+    // An upgrade of Helm that reuses values writes the nulls it is given into the revision it began with, too, so that it is not what somebody once asked for.
+    ...(status === 'superseded' ? { config: undefined } : {}),
     // Left out by Helm 3, whose releases are all written so.
     apply_method: record['apply_method'] ?? 'csa',
     labels,
