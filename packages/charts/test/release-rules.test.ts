@@ -22,6 +22,8 @@ import {
   uninstallRelease,
   upgradeRelease,
 } from '../src/index.ts';
+import { planInstallation, planUpgrade, renderInstallation } from '../src/release/dry-run.ts';
+import { testRelease } from '../src/release/test-release.ts';
 
 const release = { name: 'shop', namespace: 'default' };
 
@@ -47,6 +49,10 @@ async function done<T>(cluster: TestCluster, work: Promise<T>): Promise<T> {
   if (settled.status === 'rejected') throw settled.reason;
   return settled.value;
 }
+
+/** A Job as a hook, which never ends. */
+const idleHook = (event: string): string =>
+  `apiVersion: batch/v1\nkind: Job\nmetadata: {name: idle, annotations: {helm.sh/hook: ${event}}}\nspec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n`;
 
 /** Listens from the start: a refusal may come before anybody asks for it. */
 async function refusalOf(work: Promise<unknown>): Promise<unknown> {
@@ -203,25 +209,54 @@ spec:
     expect(await statuses(cluster)).toEqual([]);
   });
 
-  test('a failed upgrade cleans up only what is still its own', async () => {
+  test.for(['upgrade', 'rollback'] as const)('%s that fails cleans up only what is still its own', async (work) => {
     const { cluster, context } = await started();
     await using _cluster = cluster;
-    await done(cluster, installRelease(context, await plain(), release));
-    const job =
-      'apiVersion: batch/v1\nkind: Job\nmetadata: {name: idle}\nspec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n';
-    const hook = job.replace('{name: idle}', '{name: idle, annotations: {helm.sh/hook: post-upgrade}}');
     const chart = await chartOf({
       'templates/a.yaml': `${configOf('a')}${configOf('theirs')}${configOf('ours')}`,
-      'templates/hook.yaml': hook,
+      'templates/hook.yaml': idleHook(`post-${work}`),
     });
-    const work = upgradeRelease(context, chart, { ...release, cleanupOnFail: true, timeoutMs: 10_000 });
-    const failed = refusalOf(done(cluster, work));
+    if (work === 'rollback') await done(cluster, installRelease(context, chart, release));
+    await done(cluster, upgradeRelease(context, await plain(), { ...release, install: true }));
+    const options = { ...release, cleanupOnFail: true, timeoutMs: 10_000 };
+    const failed = refusalOf(
+      done(cluster, work === 'upgrade' ? upgradeRelease(context, chart, options) : rollbackRelease(context, options)),
+    );
     await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('idle')));
     const body = { metadata: { annotations: { 'meta.helm.sh/release-name': 'other' } } };
     await cluster.client.patch(ConfigMap, at('theirs'), { type: 'merge', body });
     expect(await failed).toMatchObject({ code: 'HookFailed' });
     expect(await cluster.client.get(ConfigMap, at('theirs'))).toBeDefined();
     expect(await cluster.client.get(ConfigMap, at('ours'))).toBeUndefined();
+  });
+
+  test('tests of a release that somebody upgraded meanwhile leave the new revision the only one that is deployed', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const chart = await chartOf({ 'templates/hook.yaml': idleHook('test') });
+    await done(cluster, installRelease(context, chart, release));
+    const tested = refusalOf(done(cluster, testRelease(context, { ...release, timeoutMs: 10_000 })));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('idle')));
+    await done(cluster, upgradeRelease(context, await plain(), release));
+    expect(await tested).toMatchObject({ code: 'Busy' });
+    expect(await statuses(cluster)).toEqual(['1 superseded', '2 deployed']);
+  });
+
+  test('a dry run refuses what the work itself refuses, and answers with its labels', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const nameless = await chartOf({
+      'templates/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: made-}\n',
+    });
+    const looking = { ...release, looksUp: true };
+    await expect(planInstallation(context, nameless, release)).rejects.toThrow('has no metadata.name');
+    const wrong = { ...release, name: 'Shop' };
+    for (const plan of [planInstallation, renderInstallation])
+      await expect(plan(context, await plain(), wrong)).rejects.toThrow('cannot be the name of a release');
+    await done(cluster, installRelease(context, await plain(), { ...release, labels: { team: 'a', tier: 'b' } }));
+    await expect(planUpgrade(context, nameless, looking)).rejects.toThrow('has no metadata.name');
+    const planned = await planUpgrade(context, await plain(), { ...looking, labels: { team: 'null' } });
+    expect(planned.labels).toEqual({ tier: 'b' });
   });
 
   test('nobody waits for a Deployment that is paused, nor for the end of a Job unless that is said', async () => {

@@ -1,16 +1,17 @@
 import type { Chart } from '../chart/chart.ts';
 import { renderChart, type RenderedChart } from '../render/render.ts';
 import { baseOf } from './history.ts';
-import { identityOf, objectText, readObjects } from './objects.ts';
+import { identityOf, objectText, readObjects, refuseNameless } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent, isKept, isOwnedBy } from './ownership.ts';
 import { newRevision, type PrepareInput, prepareRelease } from './prepare.ts';
 import { recordedRevision } from './recorded-revision.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
+import { checkReleaseName } from './release-name.ts';
 import type { InstallOptions } from './install.ts';
 import type { UninstallOptions } from './uninstall.ts';
-import { upgradeInput } from './upgrade-input.ts';
+import { upgradedLabels, upgradeInput } from './upgrade-input.ts';
 import type { UpgradeOptions } from './upgrade.ts';
 
 /** What a dry run says of itself, in Helm's words. */
@@ -47,6 +48,7 @@ export async function planInstallation(
   const operation = new Operation(context, 0);
   const { release, rendered } = await prepareRelease(operation, installation(chart, options));
   const objects = await readObjects(operation.client, release.manifest, options.namespace);
+  refuseNameless(objects);
   await findPresent(operation.client, objects, release, options);
   return outcome(release, rendered, options);
 }
@@ -59,6 +61,7 @@ export async function planUpgrade(
 ): Promise<Release> {
   const operation = new Operation(context, 0);
   const { name, namespace } = options;
+  checkReleaseName(name);
   const history = (await operation.storage.history(namespace, name)).map(({ release }) => release);
   const last = history.at(-1);
   if (last === undefined || last.status === 'uninstalled') {
@@ -77,7 +80,7 @@ export async function planUpgrade(
       namespace,
       revision: last.revision + 1,
       isUpgrade: true,
-      labels: { ...base.labels, ...options.labels },
+      labels: upgradedLabels(last, options),
       firstDeployed: base.firstDeployed,
       skipSchemaValidation: options.skipSchemaValidation,
       subNotes: options.subNotes,
@@ -86,6 +89,7 @@ export async function planUpgrade(
   );
   const before = new Set((await readObjects(operation.client, base.manifest, namespace)).map(identityOf));
   const objects = await readObjects(operation.client, release.manifest, namespace);
+  refuseNameless(objects);
   const added = objects.filter((each) => !before.has(identityOf(each)));
   await findPresent(operation.client, added, release, options);
   return outcome(release, rendered, options);
@@ -122,7 +126,9 @@ export async function planUninstallation(
   const foreign: string[] = [];
   for (const each of await readObjects(operation.client, release.manifest, release.namespace)) {
     const { name, namespace } = each.object.metadata;
-    const present = await operation.client.get(each.kind, { name: name!, namespace });
+    // One whose name the server chose, in a record of Helm 3, cannot be found again.
+    if (!name) continue;
+    const present = await operation.client.get(each.kind, { name, namespace });
     if (isKept(each.object)) kept.push(objectText(each));
     else if (present !== undefined) (isOwnedBy(present, release) ? deleted : foreign).push(objectText(each));
   }
@@ -130,6 +136,7 @@ export async function planUninstallation(
 }
 
 function installation(chart: Chart, options: InstallOptions): PrepareInput {
+  checkReleaseName(options.name);
   return {
     chart,
     name: options.name,

@@ -19,18 +19,23 @@ export interface TestedRelease {
   readonly failure?: HookFailure;
 }
 
-/** Runs the tests of a release, one after the other until one fails, and records how they went. */
+/**
+ * Runs the tests of a release, one after the other until one fails, and records how they went, unless somebody went on with the release meanwhile: a revision
+ * that is superseded would be deployed again.
+ */
 export async function testRelease(context: ReleaseContext, options: TestOptions): Promise<TestedRelease> {
   const operation = new Operation(context, options.timeoutMs ?? 300_000);
   const release = await recordedRevision(operation.storage, options);
-  try {
-    const tested = { ...release, hooks: await runHooks(operation, release, 'test', options.isWanted) };
-    await operation.storage.update(tested);
-    return { release: tested };
-  } catch (error) {
-    if (!(error instanceof HookFailure)) throw error;
-    const tested = { ...release, hooks: error.hooks };
-    await operation.storage.update(tested);
-    return { release: tested, failure: error };
-  }
+  return await operation.heartbeat(release, async () => {
+    try {
+      const tested = { ...release, hooks: await runHooks(operation, release, 'test', options.isWanted) };
+      await operation.record(tested);
+      return { release: tested };
+    } catch (error) {
+      if (!(error instanceof HookFailure)) throw error;
+      const tested = { ...release, hooks: error.hooks };
+      await operation.record(tested);
+      return { release: tested, failure: error };
+    }
+  });
 }

@@ -26,6 +26,11 @@ export function upgradeInput(
   }
 }
 
+/** Labels of the last revision, whether it went well or not, with the given over them; the word `null` takes one off. */
+export function upgradedLabels(last: Release, { labels }: Pick<UpgradeOptions, 'labels'>): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...last.labels, ...labels }).filter(([, value]) => value !== 'null'));
+}
+
 /** As with Helm a null takes off what the user said before, and leaves the default. */
 function over(base: Release, given: GoMap): GoMap {
   return coalesceTables(fromPlain(given) as GoMap, fromPlain(base.config) as GoMap, false);

@@ -10,7 +10,7 @@ import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
 import { ReleaseError, textOf } from './release-error.ts';
 import { rollbackRelease } from './rollback.ts';
-import { upgradeInput } from './upgrade-input.ts';
+import { upgradedLabels, upgradeInput } from './upgrade-input.ts';
 import { waitReady } from './wait-ready.ts';
 
 export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
@@ -50,7 +50,7 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
     namespace,
     revision: history.last.revision + 1,
     isUpgrade: true,
-    labels: withoutNull({ ...history.last.labels, ...options.labels }),
+    labels: upgradedLabels(history.last, options),
     firstDeployed: base.firstDeployed,
     skipSchemaValidation: options.skipSchemaValidation,
     subNotes: options.subNotes,
@@ -126,9 +126,4 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
   }
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Upgrade complete' };
   return await settle(operation, deployed, base);
-}
-
-/** The word `null` takes a label off. */
-function withoutNull(labels: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== 'null'));
 }
