@@ -4,7 +4,26 @@ import { longestPattern, patternMatcher, type PatternPiece } from './pattern-pro
 /** Go's `filepath.Match`; `undefined` when the pattern is malformed. */
 export function shellPattern(pattern: string): ((path: string) => boolean) | undefined {
   const pieces = piecesOf(pattern);
-  return pieces && patternMatcher(pieces);
+  if (!pieces) return undefined;
+  const simple = simpleMatcher(pattern);
+  if (simple) return simple;
+  const matches = patternMatcher(pieces);
+  const [beginning] = /^[^*?[\\]*/.exec(pattern)!;
+  return (path) => path.startsWith(beginning) && matches(path);
+}
+
+/** Nearly all patterns are a name, or one with a single star; there are dozens of them for hundreds of files. */
+function simpleMatcher(pattern: string): ((path: string) => boolean) | undefined {
+  if (/[?[\\]/.test(pattern)) return undefined;
+  const [before, after, more] = pattern.split('*') as [string, string?, string?];
+  if (after === undefined) return (path) => path === pattern;
+  if (more !== undefined) return undefined;
+  const shortest = before.length + after.length;
+  return (path) =>
+    path.length >= shortest &&
+    path.startsWith(before) &&
+    path.endsWith(after) &&
+    !path.slice(before.length, path.length - after.length).includes('/');
 }
 
 const notSlash = (character: string) => character !== '/';
