@@ -1,21 +1,16 @@
-import {
-  CHOMPING_MODE,
-  constructFromEvents,
-  defineMappingTag,
-  defineScalarTag,
-  defineSequenceTag,
-  NOT_RESOLVED,
-  parseEvents,
-  SCALAR_STYLE,
-  Schema,
-  YAMLException,
-} from 'js-yaml';
+import { createRequire } from 'node:module';
+import type * as JsYaml from 'js-yaml';
 import { bytesToText, runes } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
 import { readPlain, type PlainRules } from './read-plain.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded by the first text that is not plain: most charts have none. */
+const jsYaml = () => require('js-yaml') as typeof JsYaml;
 
 /** Text that is no YAML, or YAML that has no JSON form. */
 export class YamlError extends Error {
@@ -122,7 +117,7 @@ function construct(text: string, options: ReadYamlOptions, firstOnly = false): u
       options.dialect ?? 'v2',
       firstOnly,
     );
-    const documents = constructFromEvents(events, {
+    const documents = jsYaml().constructFromEvents(events, {
       source,
       schema: schemaFor(options),
       json: true,
@@ -130,12 +125,12 @@ function construct(text: string, options: ReadYamlOptions, firstOnly = false): u
     // Aliases share what they point to, and templates change maps in place.
     return source.includes('*') ? unshare(documents) : documents;
   } catch (error) {
-    if (error instanceof YAMLException) throw yamlError(error);
+    if (error instanceof jsYaml().YAMLException) throw yamlError(error);
     throw error;
   }
 }
 
-type Events = ReturnType<typeof parseEvents>;
+type Events = ReturnType<typeof JsYaml.parseEvents>;
 
 /** How often a text is mended before it is somebody else's; a long one is read once more only. */
 const mostRepairs = 20;
@@ -150,13 +145,13 @@ function parse(text: string, dialect: YamlDialect, firstOnly: boolean): { source
   let source = text;
   for (let repairs = 0; ; repairs += 1) {
     try {
-      const events = parseEvents(source, { maxDepth });
+      const events = jsYaml().parseEvents(source, { maxDepth });
       if (dialect === 'v2') checkDirectives(events);
       cutLastBlock(source, events);
       return { source, events };
     } catch (error) {
       const mended =
-        error instanceof YAMLException && repairs < (text.length > longText ? 1 : mostRepairs)
+        error instanceof jsYaml().YAMLException && repairs < (text.length > longText ? 1 : mostRepairs)
           ? mend(source, error, firstOnly)
           : undefined;
       if (mended === undefined) throw error;
@@ -165,7 +160,7 @@ function parse(text: string, dialect: YamlDialect, firstOnly: boolean): { source
   }
 }
 
-function mend(source: string, { reason, mark }: YAMLException, firstOnly: boolean): string | undefined {
+function mend(source: string, { reason, mark }: JsYaml.YAMLException, firstOnly: boolean): string | undefined {
   if (!mark) return undefined;
   const start = source.lastIndexOf('\n', mark.position - 1) + 1;
   if (reason === 'deficient indentation') {
@@ -203,12 +198,13 @@ function checkDirectives(events: Events): void {
 function cutLastBlock(source: string, events: Events): void {
   if (source.endsWith('\n')) return;
   const last = events.findLast((event) => 'chomping' in event);
+  const { CHOMPING_MODE, SCALAR_STYLE } = jsYaml();
   const isBlock = last?.style === SCALAR_STYLE.LITERAL_BLOCK || last?.style === SCALAR_STYLE.FOLDED_BLOCK;
   const line = source.slice(source.lastIndexOf('\n') + 1);
   if (last && isBlock && last.valueEnd >= source.length && line.trim() !== '') last.chomping = CHOMPING_MODE.STRIP;
 }
 
-function yamlError(error: YAMLException): YamlError {
+function yamlError(error: JsYaml.YAMLException): YamlError {
   const line = error.mark ? error.mark.line + 1 : undefined;
   const reason = error.reason ?? error.message;
   const text = `yaml: ${line === undefined ? '' : `line ${line}: `}${reason}`;
@@ -264,9 +260,9 @@ function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'in
   return resolved.tag === 'int' && numbers === 'float64' ? Number(resolved.value) : resolved.value;
 }
 
-const schemas = new Map<unknown, Map<string, Schema>>();
+const schemas = new Map<unknown, Map<string, JsYaml.Schema>>();
 
-function schemaFor(options: ReadYamlOptions): Schema {
+function schemaFor(options: ReadYamlOptions): JsYaml.Schema {
   const { dialect = 'v2', numbers = 'float64', keepText = false, timestamp } = options;
   let family = schemas.get(timestamp);
   if (!family) schemas.set(timestamp, (family = new Map()));
@@ -280,7 +276,8 @@ interface SchemaOptions extends Required<Omit<ReadYamlOptions, 'timestamp'>> {
   readonly timestamp: ReadYamlOptions['timestamp'];
 }
 
-function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): Schema {
+function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): JsYaml.Schema {
+  const { defineMappingTag, defineScalarTag, defineSequenceTag, NOT_RESOLVED, Schema } = jsYaml();
   const never = () => false;
   const kept = (source: string, value: Value) => (keepText ? new PlainScalar(source, value) : value);
   const scalarTag = (name: string, wanted: readonly string[], first: string) =>
