@@ -14,6 +14,9 @@ import { loadHelmfile } from './helmfile/helmfile.ts';
 import { collectValues } from './values/value-options.ts';
 import { readValuesFile } from './values/read-values-file.ts';
 import { renderChart } from './render/render.ts';
+import { schemaComplaints } from './render/schema.ts';
+import { fromPlain, type GoMap } from './go/values.ts';
+import { parseSet } from './values/set.ts';
 import { readYaml } from './yaml/read.ts';
 
 async function render(template: string, values: Record<string, unknown> = {}): Promise<string> {
@@ -336,4 +339,68 @@ describe('YAML that means harm ends with an error', () => {
     const first = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1\n`).join('');
     expect(readValuesText(`${first}${'---\nb: 1\n'.repeat(20_000)}`).size).toBe(20_001);
   });
+});
+
+describe('a schema that means harm', () => {
+  const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+  const refs = (make: (next: { $ref: string }) => object) => ({
+    $defs: Object.fromEntries(many(60, (i) => [`d${i}`, make({ $ref: `#/$defs/d${i + 1}` })]).concat([['d60', {}]])),
+    $ref: '#/$defs/d0',
+  });
+  const hard = `${'a'.repeat(5000)}!`;
+  const tooLong = 'it takes longer than 0.05 seconds';
+
+  it.each<[string, object, Record<string, unknown>, string]>([
+    ['has a pattern that backtracks', { properties: { a: { pattern: '^(a+)+$' } } }, { a: hard }, tooLong],
+    ['has one for names', { patternProperties: { '^(a+)+$': false } }, { [hard]: 1 }, tooLong],
+    ['doubles with every reference', refs((next) => ({ allOf: [next, next] })), {}, tooLong],
+    ['compares everything', { properties: { a: { uniqueItems: true } } }, { a: many(20_000, (x) => ({ x })) }, tooLong],
+    ['is itself', { $ref: '#' }, {}, 'it nests too deeply, or refers to itself'],
+  ])('is stopped when it %s', (_, schema, values, why) => {
+    const refused = () => schemaComplaints(Buffer.from(JSON.stringify(schema)), fromPlain(values) as GoMap, 50);
+    expect(refused).toThrow(ChartError);
+    expect(refused).toThrow(`values.schema.json cannot be used: ${why}`);
+  });
+});
+
+describe('a --set that means harm', () => {
+  it.each([
+    ['lists in lists', `a${'[0]'.repeat(100_000)}=1`, 'lists are nested in more than 1000 levels'],
+    ['lists in tables in lists', `a${'[0].b'.repeat(100_000)}=1`, 'lists are nested in more than 1000 levels'],
+    [
+      'thousands of long lists',
+      Array.from({ length: 3000 }, (_, i) => `a${i}[65535]=1`).join(),
+      'the lists have too many items',
+    ],
+  ])('is refused for %s', (_, text, why) => {
+    const refused = () => parseSet(text, new Map());
+    expect(refused).toThrow(ChartError);
+    expect(refused).toThrow(why);
+  });
+
+  it('is refused for long lists in many of its kind', async () => {
+    const set = Array.from({ length: 20 }, (_, i) => `a${i}[65535]=1`);
+    const collecting = collectValues({ set: set.slice(10), setString: set.slice(0, 10) }, async () => '');
+    await expect(collecting).rejects.toMatchObject({ code: 'InvalidValues' });
+  });
+
+  it('reads JSON in linear time, right or wrong', () => {
+    const commas = '1,'.repeat(50_000);
+    expect(() => parseSet(`a=[${commas}1`, new Map(), 'json')).toThrow('is no JSON');
+    const values = parseSet(`a=[${commas}1],b={"c,]":[1]} ,d=,e="\\",f"`, new Map(), 'json');
+    expect(values.get('a')).toHaveLength(50_001);
+    values.delete('a');
+    expect(values).toEqual(
+      new Map<string, unknown>([
+        ['b', new Map([['c,]', [1]]])],
+        ['d', null],
+        ['e', '",f'],
+      ]),
+    );
+  });
+});
+
+it('an error says nothing that a terminal obeys', () => {
+  const { message } = new ChartError('InvalidChart', 'templates/\u001b]0;owned\u0007\u009b2J\rx\u202e.yaml:\n\tno\r\n');
+  expect(message).toBe('templates/\\u001b]0;owned\\u0007\\u009b2J\\u000dx\\u202e.yaml:\n\tno\r\n');
 });

@@ -2,6 +2,7 @@ import { Validator, type OutputUnit, type Schema, type SchemaDraft } from '@cfwo
 import { ChartError } from '../chart/chart-error.ts';
 import type { ChartNode } from '../chart/chart-node.ts';
 import { isMap, toPlain, type GoMap } from '../go/values.ts';
+import { boundedWork, WorkTooLong } from './bounded-work.ts';
 
 /** Checks the values against `values.schema.json` of the chart and, section by section, of its subcharts. */
 export function validateValues(root: ChartNode, values: GoMap): void {
@@ -28,8 +29,8 @@ function complaintsOf(node: ChartNode, values: GoMap): string[] {
 }
 
 /** What is wrong with values by one schema, line by line. */
-export function schemaComplaints(schema: Uint8Array, values: GoMap): string | undefined {
-  const found = check(schema, toPlain(values), 'values.yaml');
+export function schemaComplaints(schema: Uint8Array, values: GoMap, mostMs = longestCheckMs): string | undefined {
+  const found = check(schema, toPlain(values), 'values.yaml', mostMs);
   return found.length === 0 ? undefined : found.map((line) => `- ${line}\n`).join('');
 }
 
@@ -37,24 +38,33 @@ export function schemaComplaints(schema: Uint8Array, values: GoMap): string | un
 const validators = new Map<string, Validator>();
 const mostValidators = 200;
 
-function check(schema: Uint8Array, value: unknown, chart: string): string[] {
+/** The largest public schemas take a hundredth of this. A few lines with references or patterns can take for ever. */
+const longestCheckMs = 10_000;
+
+function check(schema: Uint8Array, value: unknown, chart: string, mostMs = longestCheckMs): string[] {
   const text = Buffer.from(schema).toString('utf8');
   try {
-    let validator = validators.get(text);
-    if (!validator) {
-      validator = makeValidator(text);
-      if (validators.size >= mostValidators) validators.clear();
-      validators.set(text, validator);
-    }
-    const { valid, errors } = validator.validate(value);
+    const { valid, errors } = boundedWork(() => validatorOf(text).validate(value), mostMs);
     return valid
       ? []
       : innermost(errors).map(({ instanceLocation, error }) => `at '${instanceLocation.slice(1)}': ${error}`);
   } catch (error) {
-    throw new ChartError('InvalidChart', `${chart}: values.schema.json cannot be used: ${(error as Error).message}`, {
+    const why = error instanceof RangeError ? 'it nests too deeply, or refers to itself' : (error as Error).message;
+    throw new ChartError('InvalidChart', `${chart}: values.schema.json cannot be used: ${why}`, {
       cause: error,
+      ...(error instanceof WorkTooLong ? { hint: 'simplify it, or leave it out with --skip-schema-validation' } : {}),
     });
   }
+}
+
+function validatorOf(text: string): Validator {
+  let validator = validators.get(text);
+  if (!validator) {
+    validator = makeValidator(text);
+    if (validators.size >= mostValidators) validators.clear();
+    validators.set(text, validator);
+  }
+  return validator;
 }
 
 /** Without those that only say that something below them is wrong. */

@@ -1,3 +1,5 @@
+import { errorText } from '../chart/error-text.ts';
+
 /**
  * What can go wrong between us and a chart somewhere else:
  * - `InvalidReference`: the name of the chart or of its place cannot be understood;
@@ -43,7 +45,7 @@ export class RepositoryError extends Error {
   readonly hint: string;
 
   constructor(code: RepositoryErrorCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(errorText(message), options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'RepositoryError';
     this.code = code;
     this.hint = options.hint ?? hints[code];

@@ -11,6 +11,19 @@ export type SetMode = 'typed' | 'string' | 'json' | 'literal';
 
 const largestIndex = 65_536;
 const deepestKey = 30;
+/** Keys and lists in lists together, which Helm does not bound. */
+const deepestValue = 1000;
+
+/** Counts the items of lists that are made: `a[65535]=1` asks for many with few letters. */
+export class SetBudget {
+  #left = 1_000_000;
+
+  /** Answers whether there is room for as many. */
+  take(items: number): boolean {
+    this.#left -= items;
+    return this.#left >= 0;
+  }
+}
 
 /**
  * Puts what a `--set` says into values, in place: `a.b=1,list[0].name=x,tags={one,two}`.
@@ -18,18 +31,23 @@ const deepestKey = 30;
  * @example
  * const values = parseSet('image.tag=v2,replicas=3', new Map());
  */
-export function parseSet(text: string, into: GoMap, mode: SetMode = 'typed'): GoMap {
-  new SetParser(text, mode, (value) => (mode === 'typed' ? typedValue(value) : value)).into(into);
+export function parseSet(text: string, into: GoMap, mode: SetMode = 'typed', budget = new SetBudget()): GoMap {
+  new SetParser(text, mode, budget, (value) => (mode === 'typed' ? typedValue(value) : value)).into(into);
   return into;
 }
 
 /** `--set-file a.b=path`: the value is what `read` answers for the path. */
-export async function parseSetFile(text: string, into: GoMap, read: (path: string) => Promise<string>): Promise<GoMap> {
+export async function parseSetFile(
+  text: string,
+  into: GoMap,
+  read: (path: string) => Promise<string>,
+  budget = new SetBudget(),
+): Promise<GoMap> {
   const paths = new Map<string, string>();
   // The parser does not wait, so the paths are collected, read, and put in on a second run.
-  new SetParser(text, 'string', (path) => paths.set(path, '') && '').into(new Map());
+  new SetParser(text, 'string', new SetBudget(), (path) => paths.set(path, '') && '').into(new Map());
   for (const path of paths.keys()) paths.set(path, await read(path));
-  new SetParser(text, 'string', (path) => paths.get(path) ?? '').into(into);
+  new SetParser(text, 'string', budget, (path) => paths.get(path) ?? '').into(into);
   return into;
 }
 
@@ -39,7 +57,7 @@ function typedValue(text: string): Value {
   if (lower === 'false') return false;
   if (lower === 'null') return null;
   if (text === '0') return int64(0);
-  if (/^[+-]?[0-9]+$/.test(text) && !text.startsWith('0')) {
+  if (/^[+-]?0*[0-9]{1,19}$/.test(text) && !text.startsWith('0')) {
     const value = BigInt(text.replace(/^\+/, ''));
     if (BigInt.asIntN(64, value) === value) return int64(value);
   }
@@ -51,17 +69,23 @@ class SetParser {
   readonly #mode: SetMode;
   readonly #read: (text: string) => Value;
   readonly #text: string;
+  readonly #budget: SetBudget;
   #at = 0;
+  #nesting = 0;
 
-  constructor(text: string, mode: SetMode, read: (text: string) => Value) {
+  constructor(text: string, mode: SetMode, budget: SetBudget, read: (text: string) => Value) {
     this.#text = text;
     this.#chars = runes(text);
     this.#mode = mode;
+    this.#budget = budget;
     this.#read = read;
   }
 
   into(target: GoMap): void {
-    while (this.#at < this.#chars.length) this.#key(target, 0);
+    while (this.#at < this.#chars.length) {
+      this.#nesting = 0;
+      this.#key(target, 0);
+    }
   }
 
   #fail(why: string): never {
@@ -121,6 +145,9 @@ class SetParser {
 
   /** What follows `[index]`; answers the list with the item in it. */
   #item(list: Value[], index: number, depth: number): Value[] {
+    this.#nesting += 1;
+    if (this.#nesting > deepestValue) this.#fail(`lists are nested in more than ${deepestValue} levels`);
+    this.#room(index + 1 - list.length);
     const { text, stop } = this.#until('[.=');
     if (text !== '') this.#fail(`unexpected data at end of array index: ${quote(text)}`);
     if (stop === undefined) this.#fail('a list item has no value');
@@ -133,6 +160,10 @@ class SetParser {
       fill(list, index, inner);
     }
     return list;
+  }
+
+  #room(items: number): void {
+    if (items > 0 && !this.#budget.take(items)) this.#fail('the lists have too many items');
   }
 
   #value(): Value {
@@ -152,6 +183,7 @@ class SetParser {
     for (;;) {
       const { text, stop } = this.#until(',}');
       if (stop === undefined) this.#fail("list must terminate with '}'");
+      this.#room(1);
       items.push(this.#read(text));
       if (stop === '}') break;
     }
@@ -159,24 +191,35 @@ class SetParser {
     return items;
   }
 
-  /** The longest piece that is JSON: values of several keys stand side by side, with commas inside and between. */
+  /** A piece that is JSON: values of several keys stand side by side, with commas inside and between. */
   #json(): Value {
-    const rest = this.#chars.slice(this.#at).join('');
-    if (/^\s*(,|$)/.test(rest)) {
-      this.#until(',');
-      return null;
+    const start = this.#at;
+    const end = this.#jsonEnd();
+    const piece = this.#chars.slice(start, end).join('');
+    this.#at = end + 1;
+    if (piece.trim() === '') return null;
+    try {
+      return fromPlain(JSON.parse(piece));
+    } catch {
+      return this.#fail(`${quote(this.#chars.slice(start).join(''))} is no JSON`);
     }
-    const ends = [...rest.matchAll(/,|$/g)].map((match) => match.index);
-    for (const end of ends) {
-      try {
-        const value = fromPlain(JSON.parse(rest.slice(0, end)));
-        this.#at += runes(rest.slice(0, end)).length + 1;
-        return value;
-      } catch {
-        // It goes on after this comma.
-      }
+  }
+
+  /** Where the next comma is that is in no text, list or table. */
+  #jsonEnd(): number {
+    let depth = 0;
+    let isText = false;
+    for (let at = this.#at; at < this.#chars.length; at += 1) {
+      const char = this.#chars[at]!;
+      if (isText) {
+        if (char === '\\') at += 1;
+        else if (char === '"') isText = false;
+      } else if (char === '"') isText = true;
+      else if (char === '[' || char === '{') depth += 1;
+      else if (char === ']' || char === '}') depth -= 1;
+      else if (char === ',' && depth <= 0) return at;
     }
-    return this.#fail(`${quote(rest)} is no JSON`);
+    return this.#chars.length;
   }
 }
 

@@ -2,7 +2,7 @@ import { ChartError } from '../chart/chart-error.ts';
 import { readValuesText } from '../chart/load.ts';
 import { mergeMaps } from '../chart/merge-maps.ts';
 import { fromPlain, isMap, type GoMap } from '../go/values.ts';
-import { parseSet, parseSetFile } from './set.ts';
+import { parseSet, parseSetFile, SetBudget } from './set.ts';
 
 /** Where a user's values come from, as on Helm's command line. */
 export interface ValueSources {
@@ -18,15 +18,16 @@ export interface ValueSources {
 /** Reads and merges them in Helm's order: files, then each kind of `--set`. `read` answers the text of a file. */
 export async function collectValues(sources: ValueSources, read: (path: string) => Promise<string>): Promise<GoMap> {
   let values: GoMap = new Map();
+  const budget = new SetBudget();
   for (const path of sources.files ?? []) values = mergeMaps(values, readValuesFile(await read(path), path));
   for (const text of sources.setJson ?? []) {
     if (text.trimStart().startsWith('{')) values = mergeMaps(values, readJsonValues(text));
-    else parseSet(text, values, 'json');
+    else parseSet(text, values, 'json', budget);
   }
-  for (const text of sources.set ?? []) parseSet(text, values);
-  for (const text of sources.setString ?? []) parseSet(text, values, 'string');
-  for (const text of sources.setFile ?? []) await parseSetFile(text, values, read);
-  for (const text of sources.setLiteral ?? []) parseSet(text, values, 'literal');
+  for (const text of sources.set ?? []) parseSet(text, values, 'typed', budget);
+  for (const text of sources.setString ?? []) parseSet(text, values, 'string', budget);
+  for (const text of sources.setFile ?? []) await parseSetFile(text, values, read, budget);
+  for (const text of sources.setLiteral ?? []) parseSet(text, values, 'literal', budget);
   return values;
 }
 
