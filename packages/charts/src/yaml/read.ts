@@ -61,7 +61,8 @@ const longestLenient = 256 * 1024;
 /** Reads the first document of a text, as `sigs.k8s.io/yaml` does. An empty text is null. */
 export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
   const source = firstDocument(text);
-  const plain = isHelms(options) ? readPlain(source, helmRules) : undefined;
+  const rules = plainRules(options);
+  const plain = rules && readPlain(source, rules);
   if (plain !== undefined) return plain;
   try {
     return plainItem(construct(source, options, true)[0] ?? null);
@@ -79,16 +80,27 @@ export function readAllYaml(text: string, options: ReadYamlOptions = {}): Value[
   return construct(text, options) as Value[];
 }
 
-/** What charts, values and manifests are read with. */
-function isHelms({ dialect = 'v2', numbers = 'float64', timestamp, keepText = false }: ReadYamlOptions): boolean {
-  return dialect === 'v2' && numbers === 'float64' && timestamp === undefined && !keepText;
+/** For what charts, values and manifests are read with. */
+function plainRules({
+  dialect = 'v2',
+  numbers = 'float64',
+  timestamp,
+  keepText = false,
+}: ReadYamlOptions): PlainRules | undefined {
+  if (dialect !== 'v2' || timestamp !== undefined || keepText) return undefined;
+  return numbers === 'int' ? integerRules : helmRules;
 }
 
-export const helmRules: PlainRules = {
-  plain: (text) => plainValue(text, 'v2', 'float64'),
-  key: keyText,
-  strict: (text) => construct(text, {})[0] as Value,
-};
+function rulesWith(numbers: 'float64' | 'int'): PlainRules {
+  return {
+    plain: (text) => plainValue(text, 'v2', numbers),
+    key: keyText,
+    strict: (text) => construct(text, { numbers })[0] as Value,
+  };
+}
+
+export const helmRules = rulesWith('float64');
+const integerRules = rulesWith('int');
 
 /** A marker at the start of a line ends a document wherever it stands: what follows need not even be YAML. */
 function firstDocument(text: string): string {
