@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '@slipway/kube/command';
 import { loadChart } from '../chart/load.ts';
 import { buildDependencies, updateDependencies } from '../repository/chart-dependencies.ts';
 import { dependencyStatus, unnamedCharts } from '../repository/dependency-status.ts';
+import { shownAddress } from '../repository/shown-address.ts';
 import { chartFlags, openRepositories, serverFlags } from './chart-flags.ts';
 import { explained } from './release-flags.ts';
 import { rowsText } from './rows-text.ts';
@@ -57,7 +58,7 @@ const listCommand = defineCommand({
         dependencies.map(async (each) => ({
           name: each.name,
           version: each.version,
-          repository: each.repository,
+          repository: shownAddress(each.repository),
           status: await dependencyStatus(path, chart, each),
         })),
       );

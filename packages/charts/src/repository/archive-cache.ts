@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
+import { replaceFile } from './replace-file.ts';
 
 /** Archives by the SHA-256 of their bytes. What is found is checked again, so a damaged file is as good as none. */
 export class ArchiveCache {
@@ -18,15 +20,11 @@ export class ArchiveCache {
 
   /** Keeps an archive. A cache that cannot be written costs time, not the work. */
   async keep(digest: string, data: Uint8Array): Promise<void> {
-    const path = this.#path(digest);
-    // Two processes may keep the same archive: each writes a file of its own, the rename is one step.
-    const own = `${path}.${process.pid}`;
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await writeFile(own, data, { mode: 0o600 });
-      await rename(own, path);
+      await replaceFile(this.#path(digest), data, 0o600);
     } catch {
-      await rm(own, { force: true }).catch(() => undefined);
+      // Said above.
     }
   }
 

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '@slipway/kube';
 
@@ -8,7 +8,10 @@ import { isCompatible } from '../values/dependencies.ts';
 import { lockDigest, lockOf, lockText, oldLockDigest, type LockedDependency } from './chart-lock.ts';
 import type { ChartRepositories } from './chart-repositories.ts';
 import { packageChart } from './package-chart.ts';
+import { isWithin, pathName } from './path-name.ts';
+import { replaceFile } from './replace-file.ts';
 import { RepositoryError } from './repository-error.ts';
+import { shownAddress } from './shown-address.ts';
 import { wantedRange } from './version-choice.ts';
 
 export interface DependencyContext {
@@ -26,6 +29,7 @@ export interface DependencyContext {
 export async function updateDependencies(path: string, context: DependencyContext): Promise<void> {
   const chart = await loadFolder(path);
   const asked = withAddresses(chart.metadata.dependencies, context);
+  for (const { name } of asked) pathName(name);
   if (asked.length === 0) return;
   const locked: LockedDependency[] = [];
   for (const dependency of asked) locked.push(await lockOne(path, dependency, context));
@@ -86,8 +90,7 @@ async function lockOne(
 ): Promise<LockedDependency> {
   wantedRange(version);
   if (repository === '') {
-    if (!(await stat(join(path, 'charts', name)).catch(() => undefined)))
-      throw new RepositoryError('NotFound', `dependency ${name} names no repository, and charts/${name} is not there`);
+    await localChart(path, name);
     return { name, version, repository };
   }
   if (isFile(repository)) {
@@ -101,6 +104,10 @@ async function lockOne(
 /** Fetches every archive, then replaces what lies in `charts/`. */
 async function saveAll(path: string, locked: readonly LockedDependency[], context: DependencyContext): Promise<void> {
   const say = context.progress ?? (() => undefined);
+  const folder = join(path, 'charts');
+  await ownFolder(folder);
+  // The lock is a file like any other: its names need not be those of Chart.yaml.
+  for (const { name } of locked) pathName(name);
   say(`Saving ${locked.length} charts`);
   const archives = new Map<string, Uint8Array>();
   const fetched = new Set<string>();
@@ -108,25 +115,47 @@ async function saveAll(path: string, locked: readonly LockedDependency[], contex
     const { name, version, repository } = dependency;
     if (repository === '') {
       say(`Dependency ${name} did not declare a repository. Assuming it exists in the charts directory`);
-      const { metadata } = await loadChart(join(path, 'charts', name));
+      const { metadata } = await loadChart(await localChart(path, name));
       if (!isCompatible(version, metadata.version)) throw noVersion(name, 'charts/', version);
       continue;
     }
     const key = JSON.stringify([name, version, repository]);
     if (fetched.has(key)) {
-      say(`Already downloaded ${name} from repo ${repository}`);
+      say(`Already downloaded ${name} from repo ${shownAddress(repository)}`);
       continue;
     }
     fetched.add(key);
     const [file, data] = await fetchOne(path, dependency, context);
     archives.set(file, data);
   }
-  const folder = join(path, 'charts');
   await mkdir(folder, { recursive: true });
-  for (const [file, data] of archives) await replaceFile(join(folder, file), data);
+  // Fetching takes time, in which a folder may become something else.
+  await ownFolder(folder);
+  for (const [file, data] of archives) await write(join(folder, file), data);
   say('Deleting outdated charts');
   const local = new Set(locked.filter(({ repository }) => repository === '').map(({ name }) => name));
   await removeOutdated(folder, archives, local, say);
+}
+
+/** What is written and deleted in `charts/` is the chart's own; elsewhere it may be anybody's. */
+async function ownFolder(folder: string): Promise<void> {
+  const info = await lstat(folder).catch(() => undefined);
+  if (!info || info.isDirectory()) return;
+  throw new RepositoryError('Refused', `${folder} is ${info.isSymbolicLink() ? 'a link' : 'no folder'}`, {
+    hint: 'remove it; the folder is made again',
+  });
+}
+
+/** Where the chart lies that a dependency without a repository means. */
+async function localChart(path: string, name: string): Promise<string> {
+  const place = join(path, 'charts', pathName(name));
+  if (!(await stat(place).catch(() => undefined)))
+    throw new RepositoryError('NotFound', `dependency ${name} names no repository, and charts/${name} is not there`);
+  if (!(await isWithin(path, place)))
+    throw new RepositoryError('Refused', `charts/${name} is a link that leads outside the chart`, {
+      hint: `put the chart there, or name its place with repository: file://`,
+    });
+  return place;
 }
 
 async function fetchOne(
@@ -137,13 +166,13 @@ async function fetchOne(
   if (isFile(repository)) {
     const chart = await loadChart(localPath(path, repository));
     if (!isCompatible(version, chart.metadata.version)) throw noVersion(name, repository, version);
-    return [`${chart.metadata.name}-${chart.metadata.version}.tgz`, await packageChart(chart)];
+    return [`${pathName(chart.metadata.name)}-${chart.metadata.version}.tgz`, await packageChart(chart)];
   }
-  progress?.(`Downloading ${name} from repo ${repository}`);
+  progress?.(`Downloading ${name} from repo ${shownAddress(repository)}`);
   const { archive, fileName } = await repositories.pull({ chart: name, version, repository }, signal);
   const { metadata } = await loadChart(archive);
   if (metadata.name !== name)
-    throw new RepositoryError('BadAnswer', `${repository} sent chart ${metadata.name} instead of ${name}`);
+    throw new RepositoryError('BadAnswer', `${shownAddress(repository)} sent chart ${metadata.name} instead of ${name}`);
   return [fileName, archive];
 }
 
@@ -158,6 +187,7 @@ async function removeOutdated(
     if (entry.isDirectory() || wanted.has(entry.name)) continue;
     const file = join(folder, entry.name);
     try {
+      if (!entry.isFile()) throw new RepositoryError('Refused', 'it is no regular file');
       const { metadata } = await loadChart(file);
       if (!local.has(metadata.name)) await rm(file);
     } catch (error) {
@@ -171,14 +201,18 @@ async function writeLock(path: string, { metadata }: Chart, text: string): Promi
   const info = await lstat(file).catch(() => undefined);
   if (info?.isSymbolicLink())
     throw new RepositoryError('Refused', `${file} is a link`, { hint: 'remove the link; the lock is written again' });
-  await replaceFile(file, Buffer.from(text));
+  await write(file, Buffer.from(text));
 }
 
-/** In one step: whoever reads meanwhile sees the old file or the new one. */
-async function replaceFile(file: string, data: Uint8Array): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, data);
-  await rename(temporary, file);
+async function write(file: string, data: Uint8Array): Promise<void> {
+  try {
+    await replaceFile(file, data);
+  } catch (cause) {
+    throw new RepositoryError('Refused', `cannot write ${file}: ${(cause as NodeJS.ErrnoException).code}`, {
+      cause,
+      hint: 'look at what is there, and at who may write',
+    });
+  }
 }
 
 function isFile(repository: string): boolean {
@@ -192,6 +226,6 @@ function localPath(chart: string, repository: string): string {
 function noVersion(name: string, repository: string, version: string): RepositoryError {
   return new RepositoryError(
     'NotFound',
-    `dependency ${name} in ${repository} has no version that satisfies "${version}"`,
+    `dependency ${name} in ${shownAddress(repository)} has no version that satisfies "${version}"`,
   );
 }

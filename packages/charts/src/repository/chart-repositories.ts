@@ -11,6 +11,7 @@ import { IndexFile } from './index-file.ts';
 import { isOci, parseOciReference, versionOfTag } from './oci-reference.ts';
 import { OciRegistry } from './oci-registry.ts';
 import { RepositoryError } from './repository-error.ts';
+import { shownAddress } from './shown-address.ts';
 
 /** A chart somewhere else. */
 export interface ChartReference {
@@ -139,7 +140,7 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     }
     const slash = chart.indexOf('/');
     if (slash < 1 || slash === chart.length - 1)
-      throw new RepositoryError('InvalidReference', `there is no chart "${chart}" here, and it names no repository`);
+      throw new RepositoryError('InvalidReference', `there is no chart "${shownAddress(chart)}" here, and it names no repository`);
     const name = chart.slice(0, slash);
     const owner = this.#options.config.repositories.find((each) => each.name === name);
     if (!owner) throw unknown(name);
@@ -161,7 +162,7 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     const version = versionOfTag(tag);
     const wanted = place.version;
     if (reference.tag !== '' && wanted !== '' && wanted !== version)
-      throw new RepositoryError('InvalidReference', `${place.url} names another version than --version ${wanted}`);
+      throw new RepositoryError('InvalidReference', `${shownAddress(place.url)} names another version than --version ${wanted}`);
     return { archive, digest, version, fileName: `${name}-${version || digest.slice('sha256:'.length)}.tgz` };
   }
 
@@ -284,7 +285,7 @@ function withoutSlash(url: string): string {
 }
 
 function toUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new RepositoryError('InvalidReference', `"${text}" is no address`);
+  if (!URL.canParse(text)) throw new RepositoryError('InvalidReference', `"${shownAddress(text)}" is no address`);
   return new URL(text);
 }
 
@@ -294,7 +295,8 @@ function absolute(path: string, repository: string): URL {
   const { search } = base;
   base.search = '';
   base.pathname = `${withoutSlash(base.pathname)}/`;
-  const url = toUrl(new URL(path, base).href);
+  if (!URL.canParse(path, base)) throw new RepositoryError('BadAnswer', `"${shownAddress(path)}" is no address`);
+  const url = new URL(path, base);
   if (url.origin === base.origin && url.search === '') url.search = search;
   return url;
 }
@@ -306,5 +308,6 @@ function fileName(url: URL): string {
 }
 
 function unknown(name: string): RepositoryError {
-  return new RepositoryError('UnknownRepository', `no repository "${name.replace(/^@|^alias:/, '')}" is configured`);
+  const shown = shownAddress(name.replace(/^@|^alias:/, ''));
+  return new RepositoryError('UnknownRepository', `no repository "${shown}" is configured`);
 }

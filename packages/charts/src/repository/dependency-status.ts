@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Chart, ChartDependency } from '../chart/chart.ts';
 import { loadChart } from '../chart/load.ts';
 import { isCompatible } from '../values/dependencies.ts';
+import { isWithin } from './path-name.ts';
 import { isExactVersion, wantedRange } from './version-choice.ts';
 
 /** How a dependency lies in `charts/`: `ok` is an archive, `unpacked` a folder. */
@@ -31,7 +32,7 @@ export async function dependencyStatus(
       ? archives
       : archives.filter((name) => isExactVersion(name.slice(prefix.length, -'.tgz'.length)));
   if (likely.length > 1) return 'too many matches';
-  if (likely.length === 1) return await archiveStatus(join(path, 'charts', likely[0]!), dependency);
+  if (likely.length === 1) return await archiveStatus(path, likely[0]!, dependency);
   const present = chart.dependencies.findLast(({ metadata }) => metadata.name === dependency.name);
   return present ? (versionStatus(present, dependency) ?? 'unpacked') : 'missing';
 }
@@ -44,14 +45,19 @@ export async function unnamedCharts(path: string, { metadata }: Chart): Promise<
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!entry.isDirectory() && !entry.name.endsWith('.tgz')) continue;
     const file = join(folder, entry.name);
-    const found = await loadChart(file).catch(() => undefined);
+    const found = await chartWithin(path, file);
     if (found && !metadata.dependencies.some(({ name }) => name === found.metadata.name)) unnamed.push(file);
   }
   return unnamed;
 }
 
-async function archiveStatus(file: string, dependency: ChartDependency): Promise<DependencyStatus> {
-  const chart = await loadChart(file).catch(() => undefined);
+/** A chart in `charts/`. Links are followed inside the chart, though `.helmignore` may hide them from whoever loads it. */
+async function chartWithin(path: string, file: string): Promise<Chart | undefined> {
+  return (await isWithin(path, file)) ? await loadChart(file).catch(() => undefined) : undefined;
+}
+
+async function archiveStatus(path: string, name: string, dependency: ChartDependency): Promise<DependencyStatus> {
+  const chart = await chartWithin(path, join(path, 'charts', name));
   if (!chart) return 'corrupt';
   if (chart.metadata.name !== dependency.name) return 'misnamed';
   return versionStatus(chart, dependency) ?? 'ok';

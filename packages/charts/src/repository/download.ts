@@ -30,7 +30,9 @@ const mostRedirects = 10;
 
 /** What a user sees of an address: neither user nor query, which may carry secrets. */
 export function shownUrl(url: URL): string {
-  return `${url.origin}${url.pathname}`;
+  // In `mailto:` and the like everything is the path.
+  if (!url.href.startsWith(`${url.protocol}//`)) return `${url.protocol}…`;
+  return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 /** Gets things from web servers: one connection pool a server, redirects followed, sizes bounded. */

@@ -1,4 +1,5 @@
 import { RepositoryError } from './repository-error.ts';
+import { shownAddress } from './shown-address.ts';
 
 /** `oci://host[:port]/path/name[:tag][@sha256:digest]`, taken apart. */
 export interface OciReference {
@@ -21,7 +22,7 @@ export function isOci(text: string): boolean {
 export function parseOciReference(text: string): OciReference {
   const match = text.length > 1024 ? null : pattern.exec(text);
   if (!match)
-    throw new RepositoryError('InvalidReference', `${withoutUser(text)} is no reference to a chart in a registry`, {
+    throw new RepositoryError('InvalidReference', `${shownAddress(text)} is no reference to a chart in a registry`, {
       hint: 'write oci://host/path/name, with :version or @sha256:digest behind it if you like',
     });
   const [, host, port = '', repository, tag = '', digest = ''] = match;
@@ -35,8 +36,4 @@ export function tagOf(version: string): string {
 
 export function versionOfTag(tag: string): string {
   return tag.replaceAll('_', '+');
-}
-
-function withoutUser(text: string): string {
-  return text.slice(0, 200).replace(/\/\/[^/]*@/, '//***@');
 }

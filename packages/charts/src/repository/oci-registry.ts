@@ -2,6 +2,7 @@ import type { TlsSettings } from '@slipway/kube';
 
 import { sha256, type ArchiveCache } from './archive-cache.ts';
 import { basicAuthorization } from './basic-authorization.ts';
+import { ContentDigest } from './content-digest.ts';
 import { expectOk, shownUrl, type Download, type Downloads } from './download.ts';
 import type { RepositoryCredentials } from './docker-credentials.ts';
 import { tagOf, versionOfTag, type OciReference } from './oci-reference.ts';
@@ -17,7 +18,9 @@ const manifestTypes = [
 const configType = 'application/vnd.cncf.helm.config.v1+json';
 /** The first is what Helm writes since 3.7, the second what it wrote before. */
 const chartTypes = new Set(['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip']);
-const limits = { manifest: 4 * 1024 * 1024, tagPages: 100 } as const;
+const mebibyte = 1024 * 1024;
+/** Registries give a hundred to a thousand tags a page. */
+const limits = { manifest: 4 * mebibyte, tagPages: 1000, tagBytes: 32 * mebibyte, token: 65_536 } as const;
 
 export interface OciAccess {
   /** Who we are; asked when the registry does. */
@@ -27,12 +30,8 @@ export interface OciAccess {
   readonly plainHttp?: boolean;
 }
 
-interface Descriptor {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
-  readonly artifactType?: string;
-}
+/** What a manifest says about something else in the registry; nothing of it has to be there. */
+type Descriptor = Readonly<Record<string, unknown>>;
 
 /** Charts in a registry: the part of the OCI distribution protocol that reads. */
 export class OciRegistry {
@@ -63,15 +62,30 @@ export class OciRegistry {
     return tagOf(chosen);
   }
 
-  /** All tags, page after page. */
+  /** All tags, page after page. A listing that does not come to its end is an error: the newest version may be missing. */
   async tags(repository: string, signal?: AbortSignal): Promise<string[]> {
     const tags: string[] = [];
-    let url: URL | undefined = this.#url(`${repository}/tags/list`);
-    for (let page = 0; url && page < limits.tagPages; page += 1) {
-      const answer: Download = await this.#get(url, repository, {}, signal);
+    const first = this.#url(`${repository}/tags/list`);
+    const asked = new Set<string>();
+    let room: number = limits.tagBytes;
+    for (let url: URL | undefined = first; url; ) {
+      if (asked.has(url.href)) throw new RepositoryError('BadAnswer', `${shownUrl(first)} lists its pages in a circle`);
+      if (asked.size === limits.tagPages)
+        throw new RepositoryError('TooLarge', `${shownUrl(first)} has more than ${limits.tagPages} pages of tags`, {
+          hint: 'name a version instead of a range',
+        });
+      asked.add(url.href);
+      const answer: Download = await this.#get(url, repository, {}, signal, limits.tagBytes);
       expectOk(answer, `the tags of ${repository}`);
-      const { tags: some } = jsonOf(answer) as { tags?: unknown };
-      tags.push(...(Array.isArray(some) ? some.filter((tag) => typeof tag === 'string') : []));
+      room -= answer.body.length;
+      if (room < 0)
+        throw new RepositoryError('TooLarge', `${shownUrl(first)} lists more than ${limits.tagBytes} bytes of tags`, {
+          hint: 'name a version instead of a range',
+        });
+      const { tags: some } = jsonOf(answer);
+      // A repository without tags has null.
+      if (some !== undefined && some !== null && !Array.isArray(some)) throw wrong(answer.url, 'tags that are no list');
+      for (const tag of some ?? []) if (typeof tag === 'string') tags.push(tag);
       url = nextPage(answer, url);
     }
     return tags;
@@ -81,14 +95,17 @@ export class OciRegistry {
   async pull(reference: OciReference, signal?: AbortSignal): Promise<{ archive: Buffer; digest: string }> {
     const { repository } = reference;
     const found = await this.#manifest(reference, reference.digest || reference.tag, signal);
-    const { config, layers } = found.manifest as { config?: Descriptor; layers?: readonly Descriptor[] };
+    const { config, layers } = found.manifest;
     const shown = `oci://${this.#host}/${repository}`;
-    if (config?.mediaType !== configType)
-      throw new RepositoryError('BadAnswer', `${shown} is no chart but ${config?.mediaType ?? 'something else'}`);
+    const kind = isRecord(config) ? config['mediaType'] : undefined;
+    if (kind !== configType)
+      throw new RepositoryError('BadAnswer', `${shown} is no chart but ${shownType(kind) ?? 'something else'}`);
     // A provenance layer may lie beside it, and is left alone.
-    const layer = layers?.find(({ mediaType }) => chartTypes.has(mediaType));
+    const layer = descriptorsIn(found, 'layers', layers).find(
+      ({ mediaType }) => typeof mediaType === 'string' && chartTypes.has(mediaType),
+    );
     if (!layer) throw new RepositoryError('BadAnswer', `${shown} holds no chart`);
-    return { archive: await this.#blob(repository, layer, signal), digest: found.digest };
+    return { archive: await this.#blob(repository, digestOf(found, layer), signal), digest: found.digest };
   }
 
   async #manifest(
@@ -96,31 +113,36 @@ export class OciRegistry {
     which: string,
     signal: AbortSignal | undefined,
     nested = false,
-  ): Promise<{ manifest: Record<string, unknown>; digest: string }> {
+  ): Promise<Manifest> {
     const url = this.#url(`${repository}/manifests/${which}`);
     const answer = await this.#get(url, repository, { accept: manifestTypes.join(', ') }, signal, limits.manifest);
     expectOk(answer, `${repository}:${which}`);
-    const digest = `sha256:${sha256(answer.body)}`;
-    if (which.startsWith('sha256:') && which !== digest) throw mismatch(shownUrl(answer.url), which, digest);
+    // A tag has no colon: what has one is a digest.
+    const promised = ContentDigest.parse(which);
+    const actual = promised?.of(answer.body);
+    if (promised && promised.text !== actual) throw mismatch(shownUrl(answer.url), which, actual!);
     const manifest = jsonOf(answer);
-    const { manifests } = manifest as { manifests?: readonly Descriptor[] };
-    if (!Array.isArray(manifests)) return { manifest, digest };
+    const found = { manifest, digest: `sha256:${sha256(answer.body)}`, url: answer.url };
+    const { manifests } = manifest;
+    if (manifests === undefined || manifests === null) return found;
     // An index of several things, of which one may be a chart.
-    const charts = manifests.filter(({ artifactType }) => artifactType === configType);
+    const charts = descriptorsIn(found, 'manifests', manifests).filter(
+      ({ artifactType }) => artifactType === configType,
+    );
     if (nested || charts.length !== 1)
       throw new RepositoryError('BadAnswer', `${shownUrl(answer.url)} lists ${charts.length} charts instead of one`);
-    return await this.#manifest({ host: this.#host, repository, tag: '', digest: '' }, charts[0]!.digest, signal, true);
+    const { text } = digestOf(found, charts[0]!);
+    return await this.#manifest({ host: this.#host, repository, tag: '', digest: '' }, text, signal, true);
   }
 
-  async #blob(repository: string, { digest }: Descriptor, signal: AbortSignal | undefined): Promise<Buffer> {
-    const hash = digest.replace(/^sha256:/, '');
-    const kept = await this.#cache.find(hash);
+  async #blob(repository: string, digest: ContentDigest, signal: AbortSignal | undefined): Promise<Buffer> {
+    const kept = await this.#cache.find(digest.sha256 ?? '');
     if (kept) return kept;
-    const answer = await this.#get(this.#url(`${repository}/blobs/${digest}`), repository, {}, signal);
+    const answer = await this.#get(this.#url(`${repository}/blobs/${digest.text}`), repository, {}, signal);
     expectOk(answer, `the archive of ${repository}`);
-    const actual = sha256(answer.body);
-    if (actual !== hash) throw mismatch(shownUrl(answer.url), digest, `sha256:${actual}`);
-    await this.#cache.keep(hash, answer.body);
+    const actual = digest.of(answer.body);
+    if (actual !== digest.text) throw mismatch(shownUrl(answer.url), digest.text, actual);
+    await this.#cache.keep(digest.sha256 ?? sha256(answer.body), answer.body);
     return answer.body;
   }
 
@@ -197,9 +219,12 @@ export class OciRegistry {
       signal,
     );
     expectOk(answer, `a token for ${this.#host}`);
-    const { token, access_token: alternative } = jsonOf(answer) as { token?: unknown; access_token?: unknown };
+    const { token, access_token: alternative } = jsonOf(answer);
     const given = typeof token === 'string' && token !== '' ? token : alternative;
     if (typeof given !== 'string') throw new RepositoryError('BadAnswer', `${shownUrl(url)} answered without a token`);
+    // It becomes a header, in which neither line breaks nor a megabyte have a place.
+    if (given.length > limits.token || !/^[\x21-\x7e]+$/.test(given))
+      throw new RepositoryError('BadAnswer', `${shownUrl(url)} answered with a token that is none`);
     return `Bearer ${given}`;
   }
 }
@@ -207,11 +232,44 @@ export class OciRegistry {
 function jsonOf({ body, url }: Download): Record<string, unknown> {
   try {
     const value = JSON.parse(body.toString('utf8')) as unknown;
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch {
     // Said below, without the text: it may be anything.
   }
   throw new RepositoryError('BadAnswer', `${shownUrl(url)} answered something that is no JSON object`);
+}
+
+interface Manifest {
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly digest: string;
+  /** Where it came from, for errors. */
+  readonly url: URL;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function descriptorsIn({ url }: Manifest, field: string, value: unknown): Descriptor[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || !value.every(isRecord)) throw wrong(url, `${field} that are no list of objects`);
+  return value;
+}
+
+/** What has no digest we can check is not fetched. */
+function digestOf({ url }: Manifest, { digest }: Descriptor): ContentDigest {
+  const found = ContentDigest.parse(digest);
+  if (!found) throw wrong(url, 'a digest that is neither sha256: nor sha512: with as many hexadecimal digits, in lower case');
+  return found;
+}
+
+function wrong(url: URL, what: string): RepositoryError {
+  return new RepositoryError('BadAnswer', `${shownUrl(url)} answered with ${what}`);
+}
+
+/** A media type, if it looks like one: it goes into a message. */
+function shownType(kind: unknown): string | undefined {
+  return typeof kind === 'string' && /^[\w.+/-]{1,200}$/.test(kind) ? kind : undefined;
 }
 
 /** `link: </v2/…?last=…>; rel="next"`. One that leads to another server is not followed: it would get our credentials. */

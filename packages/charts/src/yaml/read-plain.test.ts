@@ -152,3 +152,19 @@ last: |-
     expect(plainly(text)).toBeUndefined();
   });
 });
+
+describe('what programs write that people rarely do', () => {
+  it.each([
+    ['a key of several words', 'a:\n  with space (x): y\n  a:b: z\n'],
+    ['keys in quotes with quotes in them', '\'it\'\'s\': 1\n"\\"q\\"": 2\n'],
+    ['a key of more than 128 bytes', `a:\n- ? ${'k'.repeat(140)}\n  : v\n  b: 1\n- c\n`],
+    ['a literal block that begins with spaces', 'a:\n- b: |2-\n      two\n    none\n  c: 1\n'],
+    ['a literal block that keeps its last lines', 'a: |+\n  text\n\n\nb: 1\n'],
+    ['a folded block', 'a: >-\n  one\n  two\n\n  three\nb: 1\n'],
+    ['a document that begins with its marker', '---\na: 1\n'],
+    ['characters beyond the first plane', 'a: go 🚀\n'],
+  ])('%s is read at once, and as the strict reader does', (_, text) => {
+    expect(plainly(text)).toEqual(strictly(text));
+    expect(plainly(text)).toBeDefined();
+  });
+});

@@ -1,4 +1,4 @@
-import type { GoMap, Value } from '../go/values.ts';
+import { isMap, type GoMap, type Value } from '../go/values.ts';
 
 /** How scalars and keys are read; the strict reader's rules. */
 export interface PlainRules {
@@ -26,14 +26,14 @@ export function readPlain(text: string, rules: PlainRules): Value | undefined {
 }
 
 /** Line breaks of other systems, control characters, byte order marks, halves of characters. */
-const unusualCharacter = /[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+const unusualCharacter = /[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
 const mostNesting = 100;
 const longestKey = 1000;
 
 /** A key as it is mostly written. What follows it has to be a colon, and then a space or the end of the line. */
-const plainKey = /[A-Za-z0-9_./$][A-Za-z0-9_./$-]*/y;
-const quotedKey = /"[^"\\\t\n]*"|'[^'\t\n]*'/y;
+const plainKey = /[A-Za-z0-9_./$\xc0-\u1fff](?: *(?:[^\s:#]|:(?=\S)))*/y;
+const quotedKey = /"(?:[^"\\\t\n]|\\[^\t\n])*"|'(?:[^'\t\n]|'')*'/y;
 const doubleQuoted = /"(?:[^"\\\t]|\\[^\t])*"/y;
 const singleQuoted = /'(?:[^'\t]|'')*'/y;
 /** A quoted text whose escapes mean the same in JSON. */
@@ -70,6 +70,7 @@ class PlainReader {
   }
 
   document(): Value {
+    if (this.#text.startsWith('---\n')) this.#end = '---'.length;
     this.#nextLine();
     if (this.#indent < 0) return null;
     const value = this.#isBracket() ? this.#scalar(-1) : this.#block();
@@ -134,9 +135,7 @@ class PlainReader {
   #mapping(indent: number): GoMap {
     const map: GoMap = new Map();
     while (this.#indent === indent) {
-      const keyEnd = this.#keyEnd() ?? this.#unusual();
-      const key = this.#key(this.#text.slice(this.#at, keyEnd));
-      this.#skipSpaces(keyEnd + 1);
+      const key = this.#text[this.#at] === '?' ? this.#longKey(indent) : this.#simpleKey();
       if (!this.#atNothing()) map.set(key, this.#scalar(indent));
       else {
         const value = this.#nested(indent);
@@ -179,21 +178,52 @@ class PlainReader {
     return this.#text[end] === ':' && this.#isSpaceOrEnd(end + 1) ? end : undefined;
   }
 
+  /** The key of this line; goes to what stands behind its colon. */
+  #simpleKey(): string {
+    const end = this.#keyEnd() ?? this.#unusual();
+    const key = this.#key(this.#text.slice(this.#at, end));
+    this.#skipSpaces(end + 1);
+    return key;
+  }
+
+  /** `? key`, and `: value` on a line of its own: so programs write keys of more than 128 bytes. */
+  #longKey(indent: number): string {
+    const start = this.#at + 1;
+    if (this.#text[start] !== ' ') this.#unusual();
+    let end = this.#end;
+    for (this.#nextLine(); this.#indent > indent; this.#nextLine()) end = this.#end;
+    if (this.#indent !== indent || this.#text[this.#at] !== ':' || !this.#isSpaceOrEnd(this.#at + 1)) this.#unusual();
+    const key = this.#rules.key(this.#rules.strict(this.#text.slice(start, end).trim()));
+    this.#skipSpaces(this.#at + 1);
+    return key ?? this.#unusual();
+  }
+
   #key(written: string): string {
     const known = this.#keys.get(written);
     if (known !== undefined) return known;
     if (written.length > longestKey) this.#unusual();
-    const isQuoted = written.startsWith('"') || written.startsWith("'");
-    const key = isQuoted ? written.slice(1, -1) : this.#rules.key(this.#rules.plain(written));
+    const quote = written[0];
+    const isPlain = quote !== '"' && quote !== "'";
+    const key = isPlain ? this.#rules.key(this.#rules.plain(written)) : this.#unquoted(written, quote);
     if (key === undefined) return this.#unusual();
     this.#keys.set(written, key);
     return key;
+  }
+
+  /** A quoted text on one line. */
+  #unquoted(written: string, quote: '"' | "'"): string {
+    if (quote === "'") return written.slice(1, -1).replaceAll("''", "'");
+    if (!written.includes('\\')) return written.slice(1, -1);
+    if (likeJson.test(written)) return JSON.parse(written) as string;
+    const value = this.#rules.strict(written);
+    return typeof value === 'string' ? value : this.#unusual();
   }
 
   /** A value that begins on this line; goes on to the line after it. What goes on there, further in, fits nowhere. */
   #scalar(indent: number): Value {
     const char = this.#text[this.#at]!;
     if (char === '|') return this.#literal(indent);
+    if (char === '>') return this.#strictBlock(indent);
     const isQuote = char === '"' || char === "'";
     const value = isQuote
       ? this.#quoted(char, indent)
@@ -224,12 +254,12 @@ class PlainReader {
       this.#skipSpaces(this.#at);
       if (!this.#atNothing()) this.#unusual();
     }
+    if (!isLong) return this.#unquoted(written, quote);
     if (quote === '"' && written.includes('\\')) {
-      if (!isLong && likeJson.test(written)) return JSON.parse(written) as string;
       const value = this.#rules.strict(written);
       return typeof value === 'string' ? value : this.#unusual();
     }
-    const content = isLong ? folded(written.slice(1, -1)) : written.slice(1, -1);
+    const content = folded(written.slice(1, -1));
     return quote === "'" ? content.replaceAll("''", "'") : content;
   }
 
@@ -308,7 +338,7 @@ class PlainReader {
   #literal(indent: number): string {
     const text = this.#text;
     const header = this.#rest();
-    if (header !== '|' && header !== '|-' && header !== '|+') this.#unusual();
+    if (header !== '|' && header !== '|-') return this.#strictBlock(indent);
     const lines: string[] = [];
     let inner = -1;
     let blank = 0;
@@ -337,8 +367,30 @@ class PlainReader {
     const isCut = this.#end === text.length && blank === 0;
     this.#nextLine();
     const content = lines.join(lineEnd);
-    if (header === '|-' || isCut) return content;
-    return header === '|' ? `${content}\n` : this.#unusual();
+    return header === '|-' || isCut ? content : `${content}\n`;
+  }
+
+  /** `|2-`, `|+`, `>`: rare ones. Where they end is plain: the strict reader gets them alone, as the value of a key. */
+  #strictBlock(indent: number): string {
+    const text = this.#text;
+    if (indent < 0) this.#unusual();
+    const header = text.slice(this.#at, this.#end);
+    const lines: string[] = [];
+    while (this.#end < text.length) {
+      const start = this.#end + 1;
+      const found = text.indexOf(lineEnd, start);
+      const end = found < 0 ? text.length : found;
+      let at = start;
+      while (text[at] === ' ') at += 1;
+      if (at < end && at - start <= indent) break;
+      lines.push(text.slice(Math.min(end, start + indent), end));
+      this.#end = end;
+    }
+    const isCut = this.#end === text.length;
+    this.#nextLine();
+    const block = this.#rules.strict(`x: ${header}\n${lines.join(lineEnd)}${isCut ? '' : lineEnd}`);
+    const value = isMap(block) && block.size === 1 ? block.get('x') : undefined;
+    return typeof value === 'string' ? value : this.#unusual();
   }
 }
 
