@@ -77,7 +77,7 @@ function withAddresses(
     if (!found)
       throw new RepositoryError(
         'UnknownRepository',
-        `dependency ${dependency.name}: no repository "${repository}" is configured`,
+        `dependency ${dependency.name}: no repository "${shownAddress(repository)}" is configured`,
       );
     return { ...dependency, repository: found.url };
   });
@@ -172,7 +172,10 @@ async function fetchOne(
   const { archive, fileName } = await repositories.pull({ chart: name, version, repository }, signal);
   const { metadata } = await loadChart(archive);
   if (metadata.name !== name)
-    throw new RepositoryError('BadAnswer', `${shownAddress(repository)} sent chart ${metadata.name} instead of ${name}`);
+    throw new RepositoryError(
+      'BadAnswer',
+      `${shownAddress(repository)} sent chart ${metadata.name} instead of ${name}`,
+    );
   return [fileName, archive];
 }
 

@@ -140,7 +140,10 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     }
     const slash = chart.indexOf('/');
     if (slash < 1 || slash === chart.length - 1)
-      throw new RepositoryError('InvalidReference', `there is no chart "${shownAddress(chart)}" here, and it names no repository`);
+      throw new RepositoryError(
+        'InvalidReference',
+        `there is no chart "${shownAddress(chart)}" here, and it names no repository`,
+      );
     const name = chart.slice(0, slash);
     const owner = this.#options.config.repositories.find((each) => each.name === name);
     if (!owner) throw unknown(name);
@@ -162,7 +165,10 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     const version = versionOfTag(tag);
     const wanted = place.version;
     if (reference.tag !== '' && wanted !== '' && wanted !== version)
-      throw new RepositoryError('InvalidReference', `${shownAddress(place.url)} names another version than --version ${wanted}`);
+      throw new RepositoryError(
+        'InvalidReference',
+        `${shownAddress(place.url)} names another version than --version ${wanted}`,
+      );
     return { archive, digest, version, fileName: `${name}-${version || digest.slice('sha256:'.length)}.tgz` };
   }
 

@@ -1,4 +1,4 @@
-import { isMap, type GoMap, type Value } from '../go/values.ts';
+import { fromPlain, isMap, type GoMap, type Value } from '../go/values.ts';
 import { bytesToText } from '../go/bytes.ts';
 import { readYaml } from '../yaml/read.ts';
 import { RepositoryError } from './repository-error.ts';
@@ -28,7 +28,7 @@ export class IndexFile {
   static read(data: Uint8Array, place: string): IndexFile {
     let document: Value;
     try {
-      document = readYaml(bytesToText(data));
+      document = readDocument(bytesToText(data));
     } catch (cause) {
       throw new RepositoryError('BadAnswer', `${place} is no index: ${(cause as Error).message}`, { cause });
     }
@@ -63,6 +63,18 @@ export class IndexFile {
       );
     return chosen;
   }
+}
+
+/** An index is JSON or YAML, as Helm has it; some have the line breaks of another system. */
+function readDocument(text: string): Value {
+  if (/^\s*\{/.test(text)) {
+    try {
+      return fromPlain(JSON.parse(text));
+    } catch {
+      // Braces are YAML, too.
+    }
+  }
+  return readYaml(text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text);
 }
 
 function readEntry(name: string, entry: Value): IndexedChart[] {

@@ -68,7 +68,7 @@ export class OciRegistry {
     const first = this.#url(`${repository}/tags/list`);
     const asked = new Set<string>();
     let room: number = limits.tagBytes;
-    for (let url: URL | undefined = first; url; ) {
+    for (let url: URL | undefined = first; url;) {
       if (asked.has(url.href)) throw new RepositoryError('BadAnswer', `${shownUrl(first)} lists its pages in a circle`);
       if (asked.size === limits.tagPages)
         throw new RepositoryError('TooLarge', `${shownUrl(first)} has more than ${limits.tagPages} pages of tags`, {
@@ -259,7 +259,8 @@ function descriptorsIn({ url }: Manifest, field: string, value: unknown): Descri
 /** What has no digest we can check is not fetched. */
 function digestOf({ url }: Manifest, { digest }: Descriptor): ContentDigest {
   const found = ContentDigest.parse(digest);
-  if (!found) throw wrong(url, 'a digest that is neither sha256: nor sha512: with as many hexadecimal digits, in lower case');
+  if (!found)
+    throw wrong(url, 'a digest that is neither sha256: nor sha512: with as many hexadecimal digits, in lower case');
   return found;
 }
 
@@ -272,13 +273,17 @@ function shownType(kind: unknown): string | undefined {
   return typeof kind === 'string' && /^[\w.+/-]{1,200}$/.test(kind) ? kind : undefined;
 }
 
-/** `link: </v2/…?last=…>; rel="next"`. One that leads to another server is not followed: it would get our credentials. */
+/**
+ * `link: </v2/…?last=…>; rel="next"`. One that leads to another server is not followed: it would get our credentials. One that
+ * names this server with another scheme was written by a registry that does not know what stands before it.
+ */
 function nextPage({ headers }: Download, from: URL): URL | undefined {
   const link = headers['link'];
-  const target = typeof link === 'string' ? /<([^>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1] : undefined;
-  if (target === undefined || !URL.canParse(target, from)) return undefined;
-  const next = new URL(target, from);
-  return next.origin === from.origin ? next : undefined;
+  const target = typeof link === 'string' ? /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1] : undefined;
+  if (target === undefined) return undefined;
+  const next = URL.canParse(target, from) ? new URL(target, from) : undefined;
+  if (next?.host !== from.host) throw wrong(from, 'a next page of tags that is on another server');
+  return new URL(`${next.pathname}${next.search}`, from.origin);
 }
 
 function mismatch(place: string, promised: string, actual: string): RepositoryError {

@@ -141,7 +141,6 @@ last: |-
     ['an alias', 'a: &x 1\nb: *x'],
     ['a merge', 'a: {b: 1}\n<<: {c: 2}'],
     ['a tag', 'a: !!str 1'],
-    ['a folded block', 'a: >\n  b\n'],
     ['a second document', 'a: 1\n---\nb: 2'],
     ['a tab', 'a:\tb'],
     ['a line that fits nowhere', 'a: 1\n  b: 2'],

@@ -113,6 +113,10 @@ class PlainReader {
     return this.#text[this.#at] === '-' && this.#isSpaceOrEnd(this.#at + 1);
   }
 
+  #isLongKey(): boolean {
+    return this.#text[this.#at] === '?' && this.#text[this.#at + 1] === ' ';
+  }
+
   #isSpaceOrEnd(at: number): boolean {
     return at === this.#end || this.#text[at] === ' ';
   }
@@ -123,7 +127,7 @@ class PlainReader {
       const start = this.#at;
       this.#skipSpaces(start + 1);
       if (this.#atNothing()) items.push(this.#nested(indent));
-      else if (this.#isItem() || this.#keyEnd() !== undefined) {
+      else if (this.#isItem() || this.#isLongKey() || this.#keyEnd() !== undefined) {
         // `- - a` and `- a: 1`: what stands behind the dash begins in its own column.
         this.#indent = indent + (this.#at - start);
         items.push(this.#block());
@@ -135,7 +139,7 @@ class PlainReader {
   #mapping(indent: number): GoMap {
     const map: GoMap = new Map();
     while (this.#indent === indent) {
-      const key = this.#text[this.#at] === '?' ? this.#longKey(indent) : this.#simpleKey();
+      const key = this.#isLongKey() ? this.#longKey(indent) : this.#simpleKey();
       if (!this.#atNothing()) map.set(key, this.#scalar(indent));
       else {
         const value = this.#nested(indent);
@@ -189,7 +193,6 @@ class PlainReader {
   /** `? key`, and `: value` on a line of its own: so programs write keys of more than 128 bytes. */
   #longKey(indent: number): string {
     const start = this.#at + 1;
-    if (this.#text[start] !== ' ') this.#unusual();
     let end = this.#end;
     for (this.#nextLine(); this.#indent > indent; this.#nextLine()) end = this.#end;
     if (this.#indent !== indent || this.#text[this.#at] !== ':' || !this.#isSpaceOrEnd(this.#at + 1)) this.#unusual();
