@@ -139,6 +139,14 @@ describe('slipway chart lint', () => {
     await expect(call('lint', ['shop'], { strict: true })).rejects.toThrow('1 chart(s) failed');
   });
 
+  test('finds nothing wrong with a separator whose comment an action has drawn up to it', async () => {
+    const object = 'kind: A\nmetadata: {name: a}\n';
+    await write('shop/templates/x.yaml', `${object}---\n{{- if true }}\n{{- end -}}\n# b\n${object}`);
+    const source = { path: 'shop', files: await chartFiles(join(folder, 'shop')), folders: new Set<string>() };
+    const messages = await lintChart(source, { values: new Map(), namespace: 'default' });
+    expect(messages.filter(({ severity }) => severity === 'ERROR')).toEqual([]);
+  });
+
   test('looks at the charts under charts/ with --with-subcharts', async () => {
     await write('shop/Chart.yaml', `${files['Chart.yaml']}dependencies: [{name: inner, version: 1.0.0}]\n`);
     await write('shop/charts/inner/Chart.yaml', 'apiVersion: v2\nname: inner\nversion: 1.0.0\n');

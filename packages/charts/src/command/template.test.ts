@@ -48,6 +48,12 @@ async function template(
 }
 
 describe('slipway chart template', () => {
+  it('refuses a name that no release can have', async () => {
+    await expect(template(['Shop_1', 'web'])).rejects.toThrow("'Shop_1' cannot be the name of a release");
+    await expect(template(['a'.repeat(54), 'web'])).rejects.toThrow('at most 53');
+    await expect(template(['shop.1', 'web'])).resolves.toContain('name: shop.1');
+  });
+
   it('tells the process that it ends soon, and prints object by object', async () => {
     const said: string[] = [];
     const more = { endsSoon: () => said.push('ends soon'), out: (text: string) => said.push(text) };

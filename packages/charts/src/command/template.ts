@@ -1,5 +1,6 @@
 import { defineCommand } from '@slipway/kube/command';
 import { bytesToText } from '../go/bytes.ts';
+import { checkReleaseName } from '../release/release-name.ts';
 import { renderChart } from '../render/render.ts';
 import { templatePieces } from '../render/template-output.ts';
 import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
@@ -75,6 +76,7 @@ export const templateCommand = defineCommand({
       const output = folder === undefined ? undefined : await import('./output-dir.ts');
       const { chart, values } = await readChart(second ?? first, flags, terminal);
       const name = second !== undefined ? first : template === undefined ? defaultName : templatedName(template);
+      checkReleaseName(name);
       const rendered = await renderChart(chart, {
         values,
         release: {

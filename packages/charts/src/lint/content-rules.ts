@@ -6,6 +6,7 @@ import { crdsOf } from '../render/render.ts';
 import { readYaml } from '../yaml/read.ts';
 import type { LintedChart } from './lint-chart.ts';
 import type { Findings } from './lint-message.ts';
+import { documentsIn } from './documents.ts';
 
 /** Whether Chart.yaml and `charts/` tell the same. */
 export function dependencyRules(findings: Findings, { path, chart }: LintedChart): void {
@@ -34,7 +35,7 @@ export function definitionRules(findings: Findings, { files, folders, chart }: L
   if (chart instanceof ChartError) return void findings.note('ERROR', folder, chart.message);
   for (const { path, content } of crdsOf(chartNode(chart))) {
     const name = path.slice(path.lastIndexOf(folder));
-    for (const document of content.split(/^---[ \t]*$/m)) {
+    for (const document of documentsIn(content)) {
       try {
         const object = readYaml(document);
         if (object === null) continue;

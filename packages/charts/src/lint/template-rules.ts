@@ -17,6 +17,7 @@ import { deprecation } from './deprecated-versions.ts';
 import type { LintedChart } from './lint-chart.ts';
 import type { Findings } from './lint-message.ts';
 import { nameComplaint } from './object-names.ts';
+import { documentsIn } from './documents.ts';
 
 const folder = 'templates/';
 
@@ -83,7 +84,7 @@ async function render(chart: Chart, { options }: LintedChart): Promise<ReadonlyM
 /** Answers whether the text could be read to its end. */
 function outputRules(findings: Findings, name: string, text: string, { options }: LintedChart): boolean {
   findings.note('WARNING', name, indentComplaint(text));
-  for (const document of text.split(/^---[ \t]*$/m)) {
+  for (const document of documentsIn(text)) {
     let object: Value;
     try {
       object = readYaml(document);
