@@ -66,6 +66,7 @@ export function newRevision(
       events: hook.events,
       weight: hook.weight,
       deletePolicies: hook.deletePolicies,
+      outputLogPolicies: hook.outputLogPolicies,
     })),
     chart: recordedChart(chart, rendered.chartValues),
     applyMethod: 'ssa',

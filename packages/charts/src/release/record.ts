@@ -33,6 +33,7 @@ export interface HookJson {
   events?: HookEvent[] | null;
   weight?: number;
   delete_policies?: string[] | null;
+  output_log_policies?: string[] | null;
   last_run?: { started_at?: string; completed_at?: string; phase?: string };
 }
 
@@ -125,6 +126,7 @@ function hookJson(hook: ReleaseHook): HookJson {
     },
     ...(hook.weight === 0 ? {} : { weight: hook.weight }),
     ...(hook.deletePolicies.length === 0 ? {} : { delete_policies: [...hook.deletePolicies] }),
+    ...(hook.outputLogPolicies?.length ? { output_log_policies: [...hook.outputLogPolicies] } : {}),
   };
 }
 
@@ -138,6 +140,7 @@ function hookOf(json: HookJson): ReleaseHook {
     events: json.events ?? [],
     weight: json.weight ?? 0,
     deletePolicies: json.delete_policies ?? [],
+    ...(json.output_log_policies?.length ? { outputLogPolicies: json.output_log_policies } : {}),
     ...(run?.phase
       ? {
           lastRun: {

@@ -23,6 +23,8 @@ export interface ReleaseHook {
   readonly events: readonly HookEvent[];
   readonly weight: number;
   readonly deletePolicies: readonly string[];
+  /** When the helm command shows what the hook printed. */
+  readonly outputLogPolicies?: readonly string[];
   readonly lastRun?: {
     readonly startedAt: string;
     readonly completedAt: string;
