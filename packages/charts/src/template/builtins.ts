@@ -15,7 +15,7 @@ import {
   type GoMap,
   type Value,
 } from '../go/values.ts';
-import type { FunctionTable } from './run.ts';
+import type { FunctionTable, TemplateFunction } from './run.ts';
 import { fn, variadic, walking } from './signature.ts';
 
 /** The functions every Go template has. */
@@ -61,6 +61,11 @@ function isNilOrUnmade(value: Value): boolean {
   return isNil(value) || isNilContainer(value);
 }
 
+/** As Go's own complaint has a value, which it prints as if it were a text. */
+function asText(value: Value): string {
+  return sprintf('%s', [value]);
+}
+
 function equal(a: Value, b: Value): boolean {
   const kind = basicKind(a);
   const other = basicKind(b);
@@ -71,11 +76,11 @@ function equal(a: Value, b: Value): boolean {
   }
   if (kind === undefined) {
     if (!isNil(a) && !isNil(b) && kindOf(a) !== kindOf(b))
-      throw new Error(`non-comparable types ${show(a)}: ${typeOf(a)}, ${typeOf(b)}: ${show(b)}`);
+      throw new Error(`non-comparable types ${asText(a)}: ${typeOf(a)}, ${typeOf(b)}: ${show(b)}`);
     if (isNilOrUnmade(a) || isNilOrUnmade(b)) return isNilOrUnmade(a) === isNilOrUnmade(b);
     if (b instanceof GoObject && b.goKind !== 'map' && b.goKind !== 'slice')
       return b.goKind === 'struct' ? deepEqual(a, b) : a === b;
-    throw new Error(`non-comparable type ${show(b)}: ${typeOf(b)}`);
+    throw new Error(`non-comparable type ${asText(b)}: ${typeOf(b)}`);
   }
   return isInteger(kind) ? integerOf(a) === integerOf(b) : a === b;
 }
@@ -167,11 +172,19 @@ function length(value: Value): bigint {
   throw new Error(`len of type ${typeOf(item)}`);
 }
 
-function callFunction(callee: Value, args: Value[]): Value {
+function callFunction(callee: Value, args: Value[], written: string): Value {
   if (isNil(callee)) throw new Error('call of nil');
   const method = callee instanceof GoObject && callee.goKind === 'func' ? callee.method('') : undefined;
-  if (!method) throw new Error(`non-function of type ${typeOf(callee)}`);
+  if (!method) throw new Error(`non-function ${written} of type ${typeOf(callee)}`);
   return (method as GoFunction<unknown>).call(args, undefined);
+}
+
+/** `call`, whose complaint says how the function is written; one that comes from the pipeline is not. */
+export function calling(written?: string): TemplateFunction {
+  return variadic(['value'], 'value', (callee, ...args) => {
+    const piped = typeof callee === 'string' ? callee : `<${typeOf(callee)} Value>`;
+    return callFunction(callee, args, written ?? piped);
+  });
 }
 
 /** What escapers escape: the one string, or what `print` makes of the arguments. */
@@ -234,7 +247,7 @@ export const builtins: FunctionTable = new Map([
     }),
   ],
   ['slice', variadic(['value'], 'value', (item, ...indexes) => slice(item, indexes))],
-  ['call', variadic(['value'], 'value', (callee, ...args) => callFunction(callee, args))],
+  ['call', calling()],
   ['eq', variadic(['value'], 'value', (first, ...others) => equalsAny(first, others))],
   ['ne', fn(['value', 'value'], (a, b) => !equal(a, b))],
   ['lt', fn(['value', 'value'], less)],

@@ -4,6 +4,7 @@ import {
   GoObject,
   int64,
   isAssignable,
+  isMap,
   isTrue,
   SizedInt,
   typeLabel,
@@ -12,7 +13,7 @@ import {
   type ParamType,
   type Value,
 } from '../go/values.ts';
-import { builtins, shortCircuits } from './builtins.ts';
+import { builtins, calling, shortCircuits } from './builtins.ts';
 import type { KnownActions } from './known-actions.ts';
 import { nodeText, type CommandNode, type NumberNode, type Operand, type PipeNode, type PlacedNode } from './nodes.ts';
 import { isStackOverflow, longestText, type FunctionTable, type Run } from './run.ts';
@@ -94,6 +95,8 @@ export class ExpressionCompiler {
 
   /** The pipeline of an action, which other templates may have as well. */
   action(node: PipeNode): Evaluate {
+    // What `$` stands for here, others do not mean by it.
+    if (this.#assignsRoot) return this.pipe(node);
     const compiled = this.#known.compiled[this.dotIsElement ? 1 : 0];
     const known = compiled.get(node);
     if (known) return known;
@@ -214,7 +217,7 @@ export class ExpressionCompiler {
 
   #variable(node: Operand & { type: 'variable' }, args: readonly Operand[], hasFinal: boolean): EvaluateCommand {
     const name = node.idents[0]!;
-    if (name !== '$' || this.#assignsRoot) this.#hasVariables = true;
+    if (name !== '$') this.#hasVariables = true;
     const variable = this.#visible.findLast((candidate) => candidate.name === name);
     const value: Evaluate = (run) => {
       run.node = node;
@@ -252,14 +255,15 @@ export class ExpressionCompiler {
     return (run, dot, final) => {
       run.node = before;
       let value = receiver(run, dot);
-      let fromContainer = receives.isElement;
+      /** What the value was taken out of. */
+      let holder = receives.isElement ? run.looped : undefined;
       for (let i = 0; i <= last; i += 1) {
         const name = names[i]!;
         if (value instanceof Map) {
           if (i === last && hasArguments) run.fail(`${name} is not a method but has arguments`);
+          holder = value;
           const found = value.get(name);
           value = found === undefined ? missing(run, value, name) : found;
-          fromContainer = true;
         } else if (value instanceof GoObject) {
           const method = value.method(name);
           if (method) {
@@ -270,16 +274,16 @@ export class ExpressionCompiler {
             if (i === last && hasArguments) run.fail(`${name} has arguments but cannot be invoked as function`);
             value = field;
           }
-          fromContainer = false;
+          holder = undefined;
         } else if (value instanceof SizedInt && value.method(name)) {
           const given = i === last ? argumentsOf : [];
           const method = value.method(name) as GoFunction<Run>;
           value = callWith(run, dot, method, name, node, given, i === last && hasFinal, final);
-          fromContainer = false;
+          holder = undefined;
         } else if (value === undefined) {
           if (run.missingKey === 'error') run.fail(`nil data; no entry for key ${quote(name)}`);
         } else if (value === null) run.fail(`nil pointer evaluating interface {}.${name}`);
-        else run.fail(`can't evaluate field ${name} in type ${fromContainer ? 'interface {}' : typeOf(value)}`);
+        else run.fail(`can't evaluate field ${name} in type ${holder === undefined ? typeOf(value) : typeInside(holder, value)}`);
       }
       return value;
     };
@@ -352,7 +356,8 @@ export class ExpressionCompiler {
 
   #call(name: string, node: Operand, place: PlacedNode, args: readonly Operand[], hasFinal: boolean): EvaluateCommand {
     const own = this.#functions.get(name);
-    const fn = own ?? builtins.get(name);
+    const isCall = name === 'call' && own === undefined && args.length > 0;
+    const fn = isCall ? calling(nodeText(args[0]!)) : (own ?? builtins.get(name));
     if (!fn) {
       return (run) => {
         run.node = node;
@@ -445,6 +450,14 @@ function missing(run: Run, map: Value, name: string): Value {
   if (run.missingKey === 'error') run.fail(`map has no entry for key ${quote(name)}`);
   if (run.missingKey === 'invalid') return undefined;
   return typeOf(map) === 'map[string]string' ? '' : null;
+}
+
+/** What Go takes a value for that it finds in a container: an interface, unless those of the container are all of one type. */
+function typeInside(holder: Value, value: Value): string {
+  const type = typeOf(holder);
+  const one = /^(?:\[\]|map\[string\])(.+)/.exec(type)?.[1];
+  if (one !== undefined) return one;
+  return isMap(holder) ? 'interface {}' : typeOf(value);
 }
 
 function fieldOf(run: Run, object: GoObject, name: string): Value {

@@ -149,6 +149,8 @@ class StatementCompiler {
       };
       const contents =
         value instanceof GoObject && (value.goKind === 'map' || value.goKind === 'slice') ? value.contents() : value;
+      const outer = run.looped;
+      run.looped = value;
       let ran = false;
       if (Array.isArray(contents) || contents instanceof Uint8Array) {
         const bytes = contents instanceof Uint8Array;
@@ -172,6 +174,7 @@ class StatementCompiler {
           if (once(undefined, element) === flow.break) break;
         }
       }
+      run.looped = outer;
       return !ran && otherwise ? otherwise(run, dot) : flow.next;
     };
   }

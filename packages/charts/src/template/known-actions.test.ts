@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { Value } from '../go/values.ts';
 import { KnownActions } from './known-actions.ts';
 import { parse } from './parser.ts';
 import { TemplateSet } from './template-set.ts';
@@ -106,5 +107,12 @@ describe('KnownActions', () => {
     expect(set.execute('b', new Map([['z', 'e']]))).toBe('dce');
     const list = [new Map([['z', 'f']]), new Map([['z', 'g']])];
     expect(set.execute('c', new Map([['list', list]]))).toBe('fg');
+    set.add('d', '{{ $ := .own }}{{ $.z }}');
+    const data = new Map<string, Value>([
+      ['z', 'h'],
+      ['own', new Map([['z', 'i']])],
+    ]);
+    expect(set.execute('b', data)).toBe('dch');
+    expect(set.execute('d', data)).toBe('i');
   });
 });

@@ -6,7 +6,7 @@ import type { TokenType } from './lexer.ts';
 export function parseNumber(pos: number, text: string, type: TokenType): NumberNode | string {
   if (type === 'charConstant') {
     const char = unquote(text);
-    if (char === undefined) return `malformed character constant: ${text}`;
+    if (char === undefined) return isCharacter(text) ? `malformed character constant: ${text}` : 'invalid syntax';
     const code = BigInt(char.codePointAt(0)!);
     return { type: 'number', pos, text, int: code, uint: code, float: Number(code) };
   }
@@ -31,6 +31,12 @@ export function parseNumber(pos: number, text: string, type: TokenType): NumberN
     uint: whole && float >= 0 ? BigInt(float) : undefined,
     float,
   };
+}
+
+/** Whether a constant that is wrong at least begins with a character. */
+function isCharacter(text: string): boolean {
+  const [first] = /^'(?:\\(?:x..|[0-7]{3}|u.{4}|U.{8}|.)|.)/su.exec(text) ?? [];
+  return first !== undefined && first !== "''" && unquote(`${first}'`) !== undefined;
 }
 
 const integerForms: readonly (readonly [RegExp, number])[] = [

@@ -108,11 +108,6 @@ class TokenStream {
     this.#next -= 1;
   }
 
-  /** The line Go blames: that of the last token anyone has looked at. */
-  line(): number {
-    return this.lineAt(this.#furthestPos);
-  }
-
   lineAt(pos: number): number {
     let line = 1;
     const { text } = this.source;
@@ -232,8 +227,13 @@ class Parser {
     return inner;
   }
 
+  /** Go blames the line of the last token anyone has looked at. */
   #fail(message: string): never {
-    throw new TemplateParseError(this.#source.name, this.#stream.line(), message);
+    this.#failAt(this.#stream.furthestPos, message);
+  }
+
+  #failAt(pos: number, message: string): never {
+    throw new TemplateParseError(this.#source.name, this.#stream.lineAt(pos), message);
   }
 
   #unexpected(token: Token, context: string): never {
@@ -342,6 +342,7 @@ class Parser {
     }
     return this.#placed(beginning, start, visible);
   }
+
   /** What stands in the delimiters, up to the closing one. */
   #beginning(token: Token, word: string | undefined): Beginning {
     switch (word) {
@@ -429,9 +430,11 @@ class Parser {
     const pos = this.#offset(token);
     const name = this.#templateName(token, context);
     const pipe = this.#pipeline(context, 'rightDelim');
+    const { furthestPos } = this.#stream;
     const inner = this.#inner();
     const [root, end] = inner.#itemList();
-    if (end.type !== 'end') this.#fail(`unexpected ${nodeText(end)} in ${context}`);
+    // Go blames the line where the block begins.
+    if (end.type !== 'end') this.#failAt(furthestPos, `unexpected ${nodeText(end)} in ${context}`);
     inner.#add(name, root);
     return { type: 'template', start, pos, name, pipe };
   }

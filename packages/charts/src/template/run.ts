@@ -59,6 +59,8 @@ export class Run {
   node: PlacedNode | undefined;
   /** Where the action begins that `node` is in. */
   start = 0;
+  /** What the innermost loop goes over. */
+  looped: Value;
   #depth = 0;
   readonly steps: { taken: number };
 

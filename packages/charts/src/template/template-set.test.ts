@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromPlain } from '../go/values.ts';
+import { fromPlain, strings } from '../go/values.ts';
 import { TemplateExecError, TemplateParseError } from './template-error.ts';
 import { TemplateSet, type TemplateSetOptions } from './template-set.ts';
 
@@ -59,6 +59,32 @@ describe('a template', () => {
     );
   });
 
+  it('names the type of an element as Go sees it: an interface, unless all of them are of one type', () => {
+    const complaint = (loop: string) => `${loop}{{ .nope }}{{ end }}`;
+    expect(() => run(complaint('{{ range .a }}'), { a: ['x'] })).toThrow("can't evaluate field nope in type interface {}");
+    expect(() => run(complaint('{{ range 3 }}'))).toThrow("can't evaluate field nope in type int");
+    expect(() => run('{{ range $x := .a }}{{ range 3 }}{{ end }}{{ .nope }}{{ end }}', { a: ['x'] })).toThrow(
+      "can't evaluate field nope in type interface {}",
+    );
+    const set = new TemplateSet();
+    set.add('t', complaint('{{ range .words }}'));
+    expect(() => set.execute('t', new Map([['words', strings(['x'])]]))).toThrow(
+      "can't evaluate field nope in type string",
+    );
+  });
+
+  it('says what was called that is no function', () => {
+    expect(() => run('{{ call .a 1 }}', { a: 2 })).toThrow('error calling call: non-function .a of type float64');
+    expect(() => run('{{ .a | call }}', { a: 2 })).toThrow('non-function <float64 Value> of type float64');
+    expect(() => run('{{ .a | call }}', { a: 'x' })).toThrow('non-function x of type string');
+  });
+
+  it('prints what cannot be compared as Go does, as if it were a text', () => {
+    expect(() => run('{{ eq .a .a }}', { a: [1, 'x'] })).toThrow(
+      'non-comparable type [%!s(float64=1) x]: []interface {}',
+    );
+  });
+
   it('does not let a blank definition replace one that says something', () => {
     const set = new TemplateSet();
     set.add('one', '{{ define "x" }}kept{{ end }}');
@@ -72,6 +98,18 @@ describe('a template', () => {
 });
 
 describe('bad templates', () => {
+  it('are blamed on the line where a block begins that ends with an else', () => {
+    expect(() => run('a\n{{ block "b" . }}\n{{ else }}\n{{ end }}')).toThrow(
+      'template: t:2: unexpected {{else}} in block clause',
+    );
+  });
+
+  it('have characters that are too long, and such as are none', () => {
+    expect(() => run(`{{ 'ab' }}`)).toThrow("malformed character constant: 'ab'");
+    for (const text of [`''`, String.raw`'\q'`, String.raw`'\x4'`, String.raw`'\"'`])
+      expect(() => run(`{{ ${text} }}`)).toThrow('template: t:1: invalid syntax');
+  });
+
   it('end a recursion that has no end', () => {
     const text =
       '{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . }}{{ end }}{{ template "a" . }}';
