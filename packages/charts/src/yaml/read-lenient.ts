@@ -10,6 +10,7 @@ const yaml = () => require('yaml') as typeof Yaml;
 /** How a plain scalar, a key and a merge are read; the strict reader's rules. */
 export interface NodeRules {
   readonly plain: (text: string) => Value;
+  readonly plainKey: (text: string) => string | undefined;
   readonly key: (value: Value) => string | undefined;
   readonly merge: (map: GoMap, value: Value) => string;
   readonly mostNodes: number;
@@ -54,8 +55,8 @@ class Converter {
     if (this.#yaml.isScalar(node)) {
       const type = /^tag:yaml\.org,2002:(int|float|bool|null)$/.exec(node.tag ?? '')?.[1];
       if (type) throw new Error(`yaml: cannot decode !!str \`${String(node.value)}\` as a !!${type}`);
-      const text = typeof node.value === 'string' ? node.value : String(node.value ?? '');
-      return node.type === 'PLAIN' && node.tag === undefined ? this.#rules.plain(text) : text;
+      const text = textOf(node);
+      return isPlain(node) ? this.#rules.plain(text) : text;
     }
     if (this.#yaml.isSeq(node)) return node.items.map((item) => this.value(item));
     if (this.#yaml.isMap(node)) {
@@ -82,8 +83,17 @@ class Converter {
       if (complaint !== '') throw new Error(`yaml: ${complaint}`);
       return;
     }
-    const name = this.#rules.key(this.value(key));
+    const isName = this.#yaml.isScalar(key) && isPlain(key);
+    const name = isName ? this.#rules.plainKey(textOf(key)) : this.#rules.key(this.value(key));
     if (name === undefined) throw new Error('yaml: a key must be a string, a number or a boolean');
     map.set(name, this.value(value));
   }
+}
+
+function textOf({ value }: Yaml.Scalar): string {
+  return typeof value === 'string' ? value : String(value ?? '');
+}
+
+function isPlain({ type, tag }: Yaml.Scalar): boolean {
+  return type === 'PLAIN' && tag === undefined;
 }

@@ -3,9 +3,10 @@ import { isMap, type GoMap, type Value } from '../go/values.ts';
 /** How scalars and keys are read; the strict reader's rules. */
 export interface PlainRules {
   readonly plain: (text: string) => Value;
-  readonly key: (value: Value) => string | undefined;
+  readonly plainKey: (text: string) => string | undefined;
   /** The strict reader itself, for what in brackets or quotes is not plain. */
   readonly strict: (text: string) => Value;
+  readonly strictKey: (text: string) => string | undefined;
 }
 
 /**
@@ -196,7 +197,7 @@ class PlainReader {
     let end = this.#end;
     for (this.#nextLine(); this.#indent > indent; this.#nextLine()) end = this.#end;
     if (this.#indent !== indent || this.#text[this.#at] !== ':' || !this.#isSpaceOrEnd(this.#at + 1)) this.#unusual();
-    const key = this.#rules.key(this.#rules.strict(this.#text.slice(start, end).trim()));
+    const key = this.#rules.strictKey(this.#text.slice(start, end).trim());
     this.#skipSpaces(this.#at + 1);
     return key ?? this.#unusual();
   }
@@ -207,7 +208,7 @@ class PlainReader {
     if (written.length > longestKey) this.#unusual();
     const quote = written[0];
     const isPlain = quote !== '"' && quote !== "'";
-    const key = isPlain ? this.#rules.key(this.#rules.plain(written)) : this.#unquoted(written, quote);
+    const key = isPlain ? this.#rules.plainKey(written) : this.#unquoted(written, quote);
     if (key === undefined) return this.#unusual();
     this.#keys.set(written, key);
     return key;

@@ -13,10 +13,23 @@ describe('readYaml', () => {
     ['a block whose last line is cut off ends without a line break', 'a: |\n  x\n  y', { a: 'x\ny' }],
     ['a whole one ends with it', 'a: |\n  x\n  y\n', { a: 'x\ny\n' }],
     ['a folded one, too', 'b: >\n  x\n  y', { b: 'x y' }],
+    ['nor does one whose last line is of spaces beyond its indentation', 'a: |\n  x\n    ', { a: 'x\n  ' }],
+    ['whichever reader gets it', 'a: |+\n  x\n    ', { a: 'x\n  ' }],
+    ['spaces that are its indentation are no line', 'a: |+\n  x\n  ', { a: 'x\n' }],
     ['`<<` as a value is a text', 'a: <<\nb: [<<]', { a: '<<', b: ['<<'] }],
     ['a text in quotes goes on in any column', 'a: "b\nc"\nd: 1', { a: 'b c', d: 1 }],
     ['what begins further out than the first key is not looked at', '  a: b\n c: d', { a: 'b' }],
     ['nor is what stands after a whole in brackets', '{a: 1} b', { a: 1 }],
+    ['a long integer keeps its digits as a key', '123456789012345678: a', { '123456789012345678': 'a' }],
+    ['also on a line of its own', '? 123456789012345678\n: a', { '123456789012345678': 'a' }],
+    ['also for the strict reader', 'b: &x {123456789012345678: a}', { b: { '123456789012345678': 'a' } }],
+    ['a float is a key of 32 bits', '3.14159265358: a\n1e6: b\n1.10: c', { '3.1415927': 'a', '1e+06': 'b', '1.1': 'c' }],
+    ['infinity is one, too', '.inf: a\n-.inf: b\n.nan: c', { '.inf': 'a', '-.inf': 'b', '.nan': 'c' }],
+    [
+      'a single quote may be escaped in double ones',
+      String.raw`a: "it\'s \\' \"so\'"${'\n'}b: 'x\'${'\n'}c: "y\'"`,
+      { a: `it's \\' "so'`, b: 'x\\', c: "y'" },
+    ],
   ])('%s', (_sentence, text, expected) => {
     expect(toPlain(readYaml(text))).toEqual(expected);
   });
@@ -29,6 +42,11 @@ describe('readYaml', () => {
     ['%YAML 1.2\n---\na: 1', 'found incompatible YAML document'],
     ['a: \u0001', 'control characters are not allowed'],
     ['a: 1\n- 2', 'line 2'],
+    ['18446744073709551615: a', 'a key must be'],
+    [String.raw`a: "b\/c"`, 'unknown escape character'],
+    [String.raw`{"a": "\ud83d\ude00"}`, 'invalid Unicode character escape code'],
+    ['\t', 'did not find expected node content'],
+    ['# a\n...\nb: 1', 'did not find expected node content'],
   ])('refuses %j as Helm does', (text, message) => {
     expect(() => readYaml(text)).toThrow(message);
   });

@@ -1,31 +1,14 @@
-import { createRequire } from 'node:module';
 import type * as JsYaml from 'js-yaml';
 import { bytesToText, runes } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
 import { readPlain, type PlainRules } from './read-plain.ts';
+import { jsYaml, scan, scanError } from './scan.ts';
+import { YamlError } from './yaml-error.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
 
-const require = createRequire(import.meta.url);
-
-/** Loaded by the first text that is not plain: most charts have none. */
-const jsYaml = () => require('js-yaml') as typeof JsYaml;
-
-/** Text that is no YAML, or YAML that has no JSON form. */
-export class YamlError extends Error {
-  /** Starts at 1. */
-  readonly line: number | undefined;
-  /** The text may be YAML, but it is more than anyone reads. */
-  readonly isLimit: boolean;
-
-  constructor(message: string, line?: number, isLimit = false) {
-    super(message);
-    this.name = 'YamlError';
-    this.line = line;
-    this.isLimit = isLimit;
-  }
-}
+export { YamlError } from './yaml-error.ts';
 
 export interface ReadYamlOptions {
   /** How numbers and booleans are read. Default `v2`, which is Helm's. */
@@ -51,7 +34,6 @@ export class PlainScalar {
 
 /** Expanded aliases may not make more nodes than this: a small text can stand for any number. */
 const maxNodes = 5_000_000;
-const maxDepth = 1000;
 /** Entries that `<<` copies: a few thousand times more than anyone merges. */
 const maxMerged = 1_000_000;
 /** What is not written plainly takes the strict reader a hundred bytes for each of its own, and the lenient one a thousand. */
@@ -65,7 +47,10 @@ export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
   const plain = rules && readPlain(source, rules);
   if (plain !== undefined) return plain;
   try {
-    return plainItem(construct(source, options, true)[0] ?? null);
+    const documents = construct(source, options, true);
+    if (documents.length === 0 ? !onlyComments.test(source) : beginsWithEnd.test(source))
+      throw new YamlError('yaml: did not find expected node content');
+    return finished(documents[0] ?? null, options);
   } catch (error) {
     // Only what has a place in the text is a matter of syntax; limits are limits to both readers.
     const isSyntax = error instanceof YamlError && error.line !== undefined && !error.isLimit;
@@ -77,7 +62,7 @@ export function readYaml(text: string, options: ReadYamlOptions = {}): Value {
 
 /** Reads every document of a text. */
 export function readAllYaml(text: string, options: ReadYamlOptions = {}): Value[] {
-  return construct(text, options) as Value[];
+  return construct(text, options).map((document) => finished(document, options));
 }
 
 /** For what charts, values and manifests are read with. */
@@ -93,9 +78,10 @@ function plainRules({
 
 function rulesWith(numbers: 'float64' | 'int'): PlainRules {
   return {
-    plain: (text) => plainValue(text, 'v2', numbers),
-    key: keyText,
-    strict: (text) => construct(text, { numbers })[0] as Value,
+    plain: (text) => plainValue(text, { numbers }),
+    plainKey: (text) => keyText(resolvePlain(text).value, 'v2'),
+    strict: (text) => finished(construct(text, { numbers })[0], { numbers }),
+    strictKey: (text) => keyText(construct(text, { numbers })[0], 'v2'),
   };
 }
 
@@ -112,6 +98,10 @@ function firstDocument(text: string): string {
   return match ? text.slice(0, match.index) : text;
 }
 
+/** An empty document. A tab is no space. */
+const onlyComments = /^\ufeff?(?: *(?:#.*)?(?:\r?\n|\r|$))*$/;
+const beginsWithEnd = /^\ufeff?(?: *(?:#.*)?(?:\r?\n|\r))*\.\.\.(?:\s|$)/;
+
 function saysNothing(line: string): boolean {
   return line.startsWith('%') || /^\s*(?:#|$)/.test(line);
 }
@@ -124,7 +114,7 @@ function construct(text: string, options: ReadYamlOptions, firstOnly = false): u
     );
   merged = 0;
   try {
-    const { source, events } = parse(
+    const { source, events } = scan(
       text.startsWith('\ufeff') ? text.slice(1) : text,
       options.dialect ?? 'v2',
       firstOnly,
@@ -137,90 +127,9 @@ function construct(text: string, options: ReadYamlOptions, firstOnly = false): u
     // Aliases share what they point to, and templates change maps in place.
     return source.includes('*') ? unshare(documents) : documents;
   } catch (error) {
-    if (error instanceof jsYaml().YAMLException) throw yamlError(error);
+    if (error instanceof jsYaml().YAMLException) throw scanError(error);
     throw error;
   }
-}
-
-type Events = ReturnType<typeof JsYaml.parseEvents>;
-
-/** How often a text is mended before it is somebody else's; a long one is read once more only. */
-const mostRepairs = 20;
-const longText = 200_000;
-
-/**
- * The parser's events, with what go-yaml's scanner does otherwise: a text in quotes may go on in any column, what stands after the first
- * thing of a document is not looked at, and a block whose last line is cut off ends without a line break.
- */
-function parse(text: string, dialect: YamlDialect, firstOnly: boolean): { source: string; events: Events } {
-  checkCharacters(text);
-  let source = text;
-  for (let repairs = 0; ; repairs += 1) {
-    try {
-      const events = jsYaml().parseEvents(source, { maxDepth });
-      if (dialect === 'v2') checkDirectives(events);
-      cutLastBlock(source, events);
-      return { source, events };
-    } catch (error) {
-      const mended =
-        error instanceof jsYaml().YAMLException && repairs < (text.length > longText ? 1 : mostRepairs)
-          ? mend(source, error, firstOnly)
-          : undefined;
-      if (mended === undefined) throw error;
-      source = mended;
-    }
-  }
-}
-
-function mend(source: string, { reason, mark }: JsYaml.YAMLException, firstOnly: boolean): string | undefined {
-  if (!mark) return undefined;
-  const start = source.lastIndexOf('\n', mark.position - 1) + 1;
-  if (reason === 'deficient indentation') {
-    const isMarker = /^(?:---|\.\.\.)(?:\s|$)/.test(source.slice(start, start + 4));
-    return isMarker ? undefined : `${source.slice(0, start)}${' '.repeat(deepestQuote)}${source.slice(start)}`;
-  }
-  if (!firstOnly || reason !== 'end of the stream or a document separator is expected') return undefined;
-  const content = /^(?:---[ \t]*\n|[ \t]*(?:#.*)?\r?\n)*( *)(.)/.exec(source);
-  if (!content) return undefined;
-  // What is in brackets is a whole; a mapping or list ends where a line begins further out.
-  if (content[2] === '{' || content[2] === '[') return source.slice(0, mark.position);
-  const isOutside = source.slice(start, mark.position).trim() === '' && mark.position - start < content[1]!.length;
-  return isOutside ? source.slice(0, start) : undefined;
-}
-
-/** Columns that are enough for a text in quotes to go on, however deep it began. */
-const deepestQuote = 200;
-
-/** go-yaml's reader lets pass what YAML calls printable, and tabs. */
-function checkCharacters(text: string): void {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/.test(text))
-    throw new YamlError('yaml: control characters are not allowed');
-  if (!text.isWellFormed()) throw new YamlError('yaml: invalid leading UTF-8 octet');
-}
-
-function checkDirectives(events: Events): void {
-  for (const event of events) {
-    if (!('directives' in event)) continue;
-    const isForeign = event.directives.some((directive) => directive.kind === 'yaml' && directive.version !== '1.1');
-    if (isForeign) throw new YamlError('yaml: found incompatible YAML document');
-  }
-}
-
-function cutLastBlock(source: string, events: Events): void {
-  if (source.endsWith('\n')) return;
-  const last = events.findLast((event) => 'chomping' in event);
-  const { CHOMPING_MODE, SCALAR_STYLE } = jsYaml();
-  const isBlock = last?.style === SCALAR_STYLE.LITERAL_BLOCK || last?.style === SCALAR_STYLE.FOLDED_BLOCK;
-  const line = source.slice(source.lastIndexOf('\n') + 1);
-  if (last && isBlock && last.valueEnd >= source.length && line.trim() !== '') last.chomping = CHOMPING_MODE.STRIP;
-}
-
-function yamlError(error: JsYaml.YAMLException): YamlError {
-  const line = error.mark ? error.mark.line + 1 : undefined;
-  const reason = error.reason ?? error.message;
-  const text = `yaml: ${line === undefined ? '' : `line ${line}: `}${reason}`;
-  return new YamlError(text, line, reason.includes('maxDepth'));
 }
 
 function unshare(documents: unknown[]): unknown[] {
@@ -256,20 +165,28 @@ function unshare(documents: unknown[]): unknown[] {
 }
 
 function rulesFor(options: ReadYamlOptions): NodeRules {
-  const { dialect = 'v2', numbers = 'float64' } = options;
+  const { dialect = 'v2' } = options;
   return {
-    plain: (text) => plainValue(text, dialect, numbers),
-    key: keyText,
+    plain: (text) => plainValue(text, options),
+    plainKey: (text) => keyText(resolvePlain(text, dialect).value, dialect),
+    key: (value) => keyText(value, dialect),
     merge: (map, value) => mergeInto(map, value, dialect),
     mostNodes: maxNodes,
   };
 }
 
-function plainValue(text: string, dialect: YamlDialect, numbers: 'float64' | 'int'): Value {
-  const resolved = resolvePlain(text, dialect);
-  if (resolved.tag === 'float' && numbers === 'float64' && !Number.isFinite(resolved.value))
-    throw new YamlError(`json: unsupported value: ${formatFloat(resolved.value, 'g')}`);
-  return resolved.tag === 'int' && numbers === 'float64' ? Number(resolved.value) : resolved.value;
+function plainValue(text: string, options: ReadYamlOptions): Value {
+  return finished(resolvePlain(text, options.dialect).value, options);
+}
+
+/** What a scalar is as a value. As a key an integer keeps all its digits, and infinity has a name. */
+function finished(value: unknown, { numbers = 'float64' }: ReadYamlOptions): Value {
+  if (value === mergeKey) return '<<';
+  if (numbers === 'int') return value as Value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new YamlError(`json: unsupported value: ${formatFloat(value, 'g')}`);
+  return value as Value;
 }
 
 const schemas = new Map<unknown, Map<string, JsYaml.Schema>>();
@@ -302,7 +219,7 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): J
         if (!wanted.includes(resolved.tag)) return NOT_RESOLVED;
         if (name === 'float' && resolved.tag === 'int') return kept(source, Number(resolved.value));
         if (name === 'timestamp') return kept(source, timestamp!(source));
-        return kept(source, plainValue(source, dialect, numbers));
+        return kept(source, resolved.value);
       },
     });
   const text = defineScalarTag<string>('tag:yaml.org,2002:str', { identify: never, resolve: (source) => source });
@@ -332,7 +249,7 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): J
       identify: never,
       create: () => [],
       addItem: (items, item) => {
-        items.push(plainItem(item));
+        items.push(finished(item, { numbers }));
       },
     });
   const mapping = (name: string, matchByTagPrefix = false) =>
@@ -345,15 +262,15 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): J
           if (dialect === 'v3') refuseRepeated(map, '<<');
           return mergeInto(map, value as Value, dialect);
         }
-        const name = keyText(key);
+        const name = keyText(key, dialect);
         if (name === undefined) return 'a key must be a string, a number or a boolean';
         if (dialect === 'v3') refuseRepeated(map, name);
-        map.set(name, plainItem(value));
+        map.set(name, finished(value, { numbers }));
         return '';
       },
-      has: (map, key) => map.has(keyText(key) ?? ''),
+      has: (map, key) => map.has(keyText(key, dialect) ?? ''),
       keys: (map) => map.keys(),
-      get: (map, key) => map.get(keyText(key) ?? ''),
+      get: (map, key) => map.get(keyText(key, dialect) ?? ''),
     });
   return new Schema([
     text,
@@ -387,13 +304,8 @@ function refuseRepeated(map: GoMap, key: string): void {
 
 let merged = 0;
 
-/** What `<<` is read as. */
+/** What `<<` is read as; it means something as a key only. */
 const mergeKey = Symbol('<<');
-
-/** It means something as a key only. */
-function plainItem(value: unknown): Value {
-  return value === mergeKey ? '<<' : (value as Value);
-}
 
 /** go-yaml v2 merges where the key stands, so that it may cover what was written before; v3 never covers anything. */
 function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
@@ -410,18 +322,35 @@ function mergeInto(map: GoMap, value: Value, dialect: YamlDialect): string {
 }
 
 /** Keys become strings on the way to JSON. */
-function keyText(key: unknown): string | undefined {
+function keyText(key: unknown, dialect: YamlDialect): string | undefined {
   switch (typeof key) {
     case 'string':
       return key;
     case 'boolean':
-    case 'bigint':
       return String(key);
+    case 'bigint':
+      return dialect === 'v2' && key > largestKey ? undefined : String(key);
     case 'number':
+      if (dialect === 'v2') return floatKey(key);
       return Number.isSafeInteger(key) ? String(key) : formatFloat(key, 'g');
     case 'object':
       return key instanceof PlainScalar ? key.text : undefined;
     default:
       return undefined;
   }
+}
+
+const largestKey = (1n << 63n) - 1n;
+
+/** With as many digits as tell it from other floats of 32 bits. */
+function floatKey(key: number): string {
+  const single = Math.fround(key);
+  if (Number.isNaN(single)) return '.nan';
+  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
+  let short = single;
+  for (let digits = 1; digits < 10 && single !== 0; digits += 1) {
+    short = Number(single.toPrecision(digits));
+    if (Math.fround(short) === single) break;
+  }
+  return formatFloat(short, 'g');
 }
