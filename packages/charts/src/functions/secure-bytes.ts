@@ -8,7 +8,17 @@ const systemSource = '/dev/urandom';
  * cryptography; where the system has no such file, Node's is asked.
  */
 export function secureBytes(size: number): Uint8Array {
-  return readSystem(size) ?? crypto.getRandomValues(new Uint8Array(size));
+  return readSystem(size) ?? askNode(size);
+}
+
+/** As many as are answered at once. */
+const mostAtOnce = 65_536;
+
+export function askNode(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let start = 0; start < size; start += mostAtOnce)
+    crypto.getRandomValues(bytes.subarray(start, start + mostAtOnce));
+  return bytes;
 }
 
 function readSystem(size: number): Uint8Array | undefined {

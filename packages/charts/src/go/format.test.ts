@@ -17,6 +17,9 @@ describe('printf', () => {
     ['%s %s', ['a'], 'a %!s(MISSING)'],
     ['%s', ['a', 2n], 'a%!(EXTRA int=2)'],
     ['%q %q', ['é"\n', 65n], `"é\\"\\n" 'A'`],
+    ['%.1x|%.0x|%X|%.3x|%x', [1e6, 3, 0.1, 1, 5e-324], '0x1.fp+19|0x1p+02|0X1.999999999999AP-04|0x1.000p+00|0x1p-1074'],
+    ['%.0x|%#.2X|%#.0f|%#g|%b', [2.5, -0, 3, 1, 2.5], '0x1p+01|-0X0.00P+00|3.|1.00000|5629499534213120p-51'],
+    ['%#U|%#U|%O|%#O|%#o', [-7n, 65n, 8n, 8n, 8n], "U+FFFFFFFFFFFFFFF9|U+0041 'A'|0o10|0o010|010"],
     ['%T %T %v', [int64(1), typed([], '[]string'), null], 'int64 []string <nil>'],
   ] as const)('%s', (format, args, expected) => {
     expect(sprintf(format, [...args])).toBe(expected);

@@ -1,4 +1,5 @@
 import { byteLength, bytesToText, runeCount, runes, textToBytes } from './bytes.ts';
+import { formatBinaryFloat } from './binary-float.ts';
 import { formatFloat, type FloatFormat } from './float.ts';
 import { isPrintable, canBackquote, quote } from './quote.ts';
 import { type GoObject, SizedInt, sortedKeys, typeOf, type Value } from './values.ts';
@@ -291,7 +292,7 @@ function formatInteger(value: bigint, verb: string, flags: Readonly<Flags>): str
     else if (base === 8 && digits[0] !== '0') prefix = '0';
     else if (base === 16) prefix = '0x';
   }
-  if (verb === 'O') prefix = '0o';
+  if (verb === 'O') prefix = `0o${prefix}`;
   let text = prefix + digits;
   if (verb === 'X') text = text.toUpperCase();
   const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
@@ -308,7 +309,7 @@ function formatCodePoint(value: bigint, flags: Readonly<Flags>): string {
     .toString(16)
     .toUpperCase()
     .padStart(Math.max(flags.precision ?? 4, 4), '0');
-  const char = flags.sharp && value <= 0x10ffffn && isPrintable(runeText(value)) ? ` '${runeText(value)}'` : '';
+  const char = flags.sharp && value >= 0n && value <= 0x10ffffn && isPrintable(runeText(value)) ? ` '${runeText(value)}'` : '';
   return pad(`U+${digits}${char}`, { ...flags, zero: false });
 }
 
@@ -331,7 +332,7 @@ function formatNumber(value: number, verb: string, flags: Readonly<Flags>): stri
     case 'b':
     case 'x':
     case 'X':
-      text = formatBinaryExponent(value, verb);
+      text = Number.isFinite(value) ? formatBinaryFloat(value, verb, flags.precision) : formatFloat(value, 'g');
       break;
     default:
       return undefined;
@@ -352,34 +353,13 @@ function formatNumber(value: number, verb: string, flags: Readonly<Flags>): stri
   return pad(sign + digits, { ...flags, zero: false });
 }
 
-/** `%#g` keeps trailing zeros and always shows a point. */
+/** With `#`, a point is always shown, and `%g` keeps trailing zeros. */
 function keepPoint(text: string, verb: string, flags: Readonly<Flags>): string {
-  const [, mantissa, exponent] = /^([^eE]*)(.*)$/.exec(text)!;
-  let digits = mantissa!;
-  if (!digits.includes('.')) digits += '.';
-  if (verb === 'g' || verb === 'G' || verb === 'v') {
-    const wanted = flags.precision ?? 6;
-    const present = digits.replace(/^[-+]?0*\.?0*|\./g, '').length;
-    digits += '0'.repeat(Math.max(wanted - present, 0));
-  }
-  return digits + exponent!;
-}
-
-function formatBinaryExponent(value: number, verb: string): string {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value);
-  const bits = view.getBigUint64(0);
-  const sign = bits >> 63n ? '-' : '';
-  const biased = Number((bits >> 52n) & 0x7ffn);
-  const fraction = bits & 0xfffffffffffffn;
-  if (verb === 'b') {
-    const mantissa = biased === 0 ? fraction : fraction | 0x10000000000000n;
-    const power = (biased === 0 ? 1 : biased) - 1075;
-    return `${sign}${mantissa}p${power < 0 ? '' : '+'}${power}`;
-  }
-  const digits = fraction.toString(16).padStart(13, '0').replace(/0+$/, '');
-  const power = value === 0 ? 0 : biased - 1023;
-  const exponent = `p${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
-  const text = `${sign}0x${value === 0 ? '0' : '1'}${digits === '' ? '' : `.${digits}`}${exponent}`;
-  return verb === 'X' ? text.toUpperCase() : text;
+  const isHex = verb === 'x' || verb === 'X';
+  const [, mantissa = '', exponent = ''] = (isHex ? /^(.*?)([pP].*)?$/ : /^(.*?)([eE].*)?$/).exec(text)!;
+  let missing = 'vgGx'.includes(verb) ? (flags.precision ?? 6) : 0;
+  missing -= mantissa.replace(/^[-+]?[0.]*|\./g, '').length;
+  const hasPoint = mantissa.includes('.');
+  if (!hasPoint && /^[-+]?0$/.test(mantissa)) missing -= 1;
+  return mantissa + (hasPoint ? '' : '.') + '0'.repeat(Math.max(missing, 0)) + exponent;
 }

@@ -1,4 +1,5 @@
 import { formatFloat } from '../go/float.ts';
+import { jsonComplaint } from './json-complaint.ts';
 import { fromPlain, GoObject, isNilContainer, SizedInt, sortedKeys, type GoMap, type Value } from '../go/values.ts';
 
 /** Go's `encoding/json`. */
@@ -83,37 +84,33 @@ function unicodeEscape(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Reads JSON into Go values. The messages are Go's for the commonest mistakes. */
+/** Reads JSON into Go values, and complains as Go does. */
 export function readJson(text: string): Value {
+  const written = hasHalves(text) ? withoutHalves(text) : text;
   try {
-    return fromPlain(JSON.parse(text));
+    return fromPlain(longNumber.test(written) ? JSON.parse(written, refuseInfinite) : JSON.parse(written));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (text.trim() === '') throw new Error('unexpected end of JSON input', { cause: error });
-    if (/end of JSON|Unterminated|Expected .* at position \d+$/.test(error.message) && isCut(text))
-      throw new Error('unexpected end of JSON input', { cause: error });
-    throw new Error(wrongLiteral(text) ?? `invalid character ${firstBad(text, error)} looking for beginning of value`, {
-      cause: error,
-    });
+    throw new Error(jsonComplaint(text), { cause: error });
   }
 }
 
-/** A text that begins like `null`, `true` or `false` and goes on otherwise. */
-function wrongLiteral(text: string): string | undefined {
-  const word = text.trimStart();
-  const literal = ['null', 'true', 'false'].find((each) => each[0] === word[0]);
-  if (!literal) return undefined;
-  const at = Array.from(literal).findIndex((char, index) => word[index] !== char);
-  if (at < 0 || word[at] === undefined) return undefined;
-  return `invalid character '${word[at]}' in literal ${literal} (expecting '${literal[at]}')`;
+/** Numbers that may be more than a float holds. */
+const longNumber = /[eE]\+?\d{3}|\d{300}/;
+
+function refuseInfinite(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  if (value === Infinity || value === -Infinity)
+    throw new Error(`json: cannot unmarshal number ${source ?? value} into Go value of type float64`);
+  return value;
 }
 
-function isCut(text: string): boolean {
-  return /[[{,:"]\s*$/.test(text);
+/** Halves of characters, and bytes that are none. */
+function hasHalves(text: string): boolean {
+  return /\\u[dD]/.test(text) || !text.isWellFormed();
 }
 
-function firstBad(text: string, error: SyntaxError): string {
-  const position = /position (\d+)/.exec(error.message);
-  const char = position ? text[Number(position[1])] : text.trim()[0];
-  return char === undefined ? "''" : `'${char}'`;
+/** Go reads each as U+FFFD. */
+function withoutHalves(text: string): string {
+  const escapes = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)/gsu;
+  return text.toWellFormed().replaceAll(escapes, (escape, half?: string) => (half ? String.raw`\ufffd` : escape));
 }
