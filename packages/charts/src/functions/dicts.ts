@@ -63,13 +63,21 @@ const plainMap = 'map[string]interface {}';
 function dig(args: Value[]): Value {
   if (args.length < 3) throw new Error('dig needs at least three arguments');
   const fallback = args.at(-2);
-  let value = args.at(-1);
-  for (const key of args.slice(0, -2)) {
-    if (!isMap(value) || typeOf(value) !== plainMap) throw new Error(conversionError(value, plainMap));
+  let value = plainMapOf(args.at(-1));
+  const keys = args.slice(0, -2).map((key) => {
     if (typeof key !== 'string') throw new Error(conversionError(key, 'string'));
+    return key;
+  });
+  const last = keys.pop()!;
+  for (const key of keys) {
     if (!value.has(key)) return fallback;
-    value = value.get(key);
+    value = plainMapOf(value.get(key));
   }
+  return value.has(last) ? value.get(last) : fallback;
+}
+
+function plainMapOf(value: Value): GoMap {
+  if (!isMap(value) || typeOf(value) !== plainMap) throw new Error(conversionError(value, plainMap));
   return value;
 }
 

@@ -1,6 +1,6 @@
-import { quote } from '../go/quote.ts';
 import { SizedInt, type GoFunction, type Value } from '../go/values.ts';
 import { fn } from '../template/signature.ts';
+import { quoteTime } from './time-quote.ts';
 
 /** Go's `time.Duration`: nanoseconds in an int64. */
 
@@ -24,7 +24,7 @@ export function duration(nanoseconds: bigint): SizedInt {
 
 /** `time.ParseDuration`; throws what Go would say. */
 export function parseDuration(text: string): bigint {
-  const invalid = () => new Error(`time: invalid duration ${quote(text)}`);
+  const invalid = () => new Error(`time: invalid duration ${quoteTime(text)}`);
   const [, sign, body] = /^([+-]?)(.*)$/s.exec(text)!;
   if (body === '0') return 0n;
   if (body === '') throw invalid();
@@ -34,9 +34,9 @@ export function parseDuration(text: string): bigint {
     const match = part.exec(body!);
     if (!match || match[0] === '' || ((match[1] ?? '') === '' && (match[2] ?? '') === '')) throw invalid();
     const [, whole = '', fraction = '', unit = ''] = match;
-    if (unit === '') throw new Error(`time: missing unit in duration ${quote(text)}`);
+    if (unit === '') throw new Error(`time: missing unit in duration ${quoteTime(text)}`);
     const size = units[unit];
-    if (size === undefined) throw new Error(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
+    if (size === undefined) throw new Error(`time: unknown unit ${quoteTime(unit)} in duration ${quoteTime(text)}`);
     total += BigInt(whole || '0') * size;
     if (fraction !== '') total += fractionOf(fraction, size);
   }

@@ -35,6 +35,17 @@ describe('a function of Helm', () => {
       '{{ toJson (fromJson "null") }} {{ get (fromJson "null") "a" | quote }} {{ len (merge (fromJson "null") (dict "a" 1)) }}',
       'null "" 1',
     ],
+    [
+      'times are told apart by nanoseconds',
+      '{{ $a := toDate "15:04:05.9" "1:00:00.123456789" }}{{ $b := toDate "15:04:05.9" "1:00:00.123456788" }}{{ $a.Sub $b }} {{ $a.Before $b }} {{ $a.After $b }} {{ $a.Equal $b }} {{ $a.Compare $b }} {{ $b.Compare $a }}',
+      '1ns false true false 1 -1',
+    ],
+    [
+      'times too far apart are as far apart as a duration can say',
+      '{{ (toDate "2006" "2024").Sub (toDate "2006" "1500") }}',
+      '2562047h47m16.854775807s',
+    ],
+    ['%#v says of a list that nobody made it', '{{ regexFindAll "a" "b" -1 | printf "%#v" }}', '[]string(nil)'],
     ['versions may begin with zeros', '{{ semverCompare ">=1.02" "01.08.3" }} {{ semver "01.02.3" }}', 'true 1.2.3'],
     [
       'versions are changed',
@@ -134,5 +145,21 @@ describe('a function of Helm', () => {
       'too many constraint groups',
     );
     expect(() => run(`{{ mulf ${'1e300 '.repeat(100)} }}`)).toThrow('so many digits');
+  });
+});
+
+describe('a complaint of a function', () => {
+  it.each([
+    ['{{ substr -2 7 "four" }}', 'slice bounds out of range [:7] with length 4'],
+    ['{{ substr 5 -1 "four" }}', 'slice bounds out of range [5:4]'],
+    ['{{ substr -1 -1 "four" }}', 'slice bounds out of range [:-1]'],
+    ['{{ dig "a" nil "b" (dict "x" 1) }}', 'interface conversion: interface {} is nil, not string'],
+    ['{{ regexFind (b64dec "Yf9i") "b" }}', 'regexp: Compile("a\\xffb"): error parsing regexp: invalid UTF-8: `\udcffb`'],
+    [
+      '{{ mustToDate "2006" "é\\n\\"" }}',
+      'parsing time "\\xc3\\xa9\\x0a\\"" as "2006": cannot parse "\\xc3\\xa9\\x0a\\"" as "2006"',
+    ],
+  ])('about %s is worded as Go words it', (text, complaint) => {
+    expect(() => run(text)).toThrow(complaint);
   });
 });

@@ -77,10 +77,14 @@ export class GoTime extends GoObject {
     return this.format('2006-01-02T15:04:05.999999999Z07:00');
   }
 
+  #unixNano(): bigint {
+    return BigInt(Math.floor(this.epochMs)) * 1_000_000n + BigInt(this.nanoseconds);
+  }
+
   override method(name: string): GoFunction<unknown> | undefined {
     const answer = (value: () => Value) => fn([], value);
-    const other = (compare: (difference: number) => Value) =>
-      fn(['struct time.Time'], (time) => compare(this.epochMs - (time as GoTime).epochMs));
+    const other = (compare: (difference: bigint) => Value) =>
+      fn(['struct time.Time'], (time) => compare(this.#unixNano() - (time as GoTime).#unixNano()));
     switch (name) {
       case 'Format':
         return fn(['string'], (layout) => this.format(layout));
@@ -95,7 +99,7 @@ export class GoTime extends GoObject {
           int64(BigInt(Math.floor(this.epochMs)) * 1000n + BigInt(Math.trunc(this.nanoseconds / 1000))),
         );
       case 'UnixNano':
-        return answer(() => int64(BigInt(Math.floor(this.epochMs)) * 1_000_000n + BigInt(this.nanoseconds)));
+        return answer(() => int64(this.#unixNano()));
       case 'Year':
         return answer(() => BigInt(this.wall().year));
       case 'Month':
@@ -130,17 +134,17 @@ export class GoTime extends GoObject {
       case 'Add':
         return fn(['struct time.Duration'], (size) => this.add((size as unknown as SizedInt).value));
       case 'Compare':
-        return other((difference) => BigInt(Math.sign(difference)));
+        return other((difference) => (difference === 0n ? 0n : difference < 0n ? -1n : 1n));
       case 'AddDate':
         return fn(['int', 'int', 'int'], (years, monthsMore, days) => this.#addDate(years, monthsMore, days));
       case 'Sub':
-        return other((difference) => duration(BigInt(Math.round(difference)) * 1_000_000n));
+        return other((difference) => duration(nearest(difference)));
       case 'Before':
-        return other((difference) => difference < 0);
+        return other((difference) => difference < 0n);
       case 'After':
-        return other((difference) => difference > 0);
+        return other((difference) => difference > 0n);
       case 'Equal':
-        return other((difference) => difference === 0);
+        return other((difference) => difference === 0n);
       default:
         return undefined;
     }
@@ -161,6 +165,13 @@ export class GoTime extends GoObject {
       this.timeZone,
     );
   }
+}
+
+/** The nearest there is to a duration that is too long. */
+function nearest(nanoseconds: bigint): bigint {
+  const cut = BigInt.asIntN(64, nanoseconds);
+  if (cut === nanoseconds) return cut;
+  return nanoseconds < 0n ? -(1n << 63n) : (1n << 63n) - 1n;
 }
 
 /** The moment a wall clock of a zone shows; months and days may overflow. */

@@ -50,6 +50,10 @@ function compileUsual(expression: string): Regex | undefined {
 }
 
 function compileAny(expression: string): Regex {
+  if (!expression.isWellFormed()) {
+    const rest = expression.slice(expression.search(/[\ud800-\udfff]/u));
+    throw new Error(`error parsing regexp: invalid UTF-8: \`${rest}\``);
+  }
   let regex: Re2.RE2JS;
   try {
     regex = re2().RE2JS.compile(expression);

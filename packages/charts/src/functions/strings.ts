@@ -39,14 +39,19 @@ function trunc(count: bigint, text: string): string {
 
 function substring(start: bigint, end: bigint, text: string): string {
   const size = byteLength(text);
-  const slice = (from: number, to: number) => {
-    if (from < 0 || to < 0 || from > to || to > size)
-      throw new Error(`runtime error: slice bounds out of range [${from}:${to}]`);
-    return sliceBytes(text, from, to);
+  const from = Number(start);
+  const to = Number(end);
+  const isWhole = to < 0 || to > size;
+  const fail = (range: string): never => {
+    throw new Error(`runtime error: slice bounds out of range ${range}`);
   };
-  if (start < 0n) return slice(0, Number(end));
-  if (end < 0n || end > BigInt(size)) return slice(Number(start), size);
-  return slice(Number(start), Number(end));
+  if (from < 0) {
+    if (isWhole) fail(to < 0 ? `[:${to}]` : `[:${to}] with length ${size}`);
+    return sliceBytes(text, 0, to);
+  }
+  const stop = isWhole ? size : to;
+  if (from > stop) fail(`[${from}:${stop}]`);
+  return sliceBytes(text, from, stop);
 }
 
 function trimSet(text: string, cutset: string): string {

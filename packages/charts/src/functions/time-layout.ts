@@ -1,5 +1,5 @@
-import { quote } from '../go/quote.ts';
 import { months, weekdays, type WallClock } from './wall-clock.ts';
+import { quoteTime } from './time-quote.ts';
 
 /** Go's layouts: how "Mon Jan 2 15:04:05 MST 2006" would be written. */
 
@@ -143,7 +143,7 @@ class LayoutReader {
       if (this.#outOfRange !== '') this.#wrong(`${this.#outOfRange} out of range`);
     }
     this.#skip(this.#layout.slice(at));
-    if (this.#rest !== '') this.#wrong(`extra text: ${quote(this.#rest)}`);
+    if (this.#rest !== '') this.#wrong(`extra text: ${quoteTime(this.#rest)}`);
     const fields = this.#fields;
     if (this.#afternoon === true && fields.hour < 12) fields.hour += 12;
     if (this.#afternoon === false && fields.hour === 12) fields.hour = 0;
@@ -152,12 +152,12 @@ class LayoutReader {
   }
 
   #wrong(what: string): never {
-    throw new Error(`parsing time ${quote(this.#text)}: ${what}`);
+    throw new Error(`parsing time ${quoteTime(this.#text)}: ${what}`);
   }
 
   #fail(part: string): never {
     throw new Error(
-      `parsing time ${quote(this.#text)} as ${quote(this.#layout)}: cannot parse ${quote(this.#rest)} as ${quote(part)}`,
+      `parsing time ${quoteTime(this.#text)} as ${quoteTime(this.#layout)}: cannot parse ${quoteTime(this.#rest)} as ${quoteTime(part)}`,
     );
   }
 

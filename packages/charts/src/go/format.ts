@@ -2,7 +2,7 @@ import { byteLength, bytesToText, runeCount, runes, textToBytes } from './bytes.
 import { formatBinaryFloat } from './binary-float.ts';
 import { formatFloat, type FloatFormat } from './float.ts';
 import { isPrintable, canBackquote, quote } from './quote.ts';
-import { type GoObject, SizedInt, sortedKeys, typeOf, type Value } from './values.ts';
+import { type GoObject, isNilContainer, SizedInt, sortedKeys, typeOf, type Value } from './values.ts';
 
 /** Go's `fmt`: `Sprint`, `Sprintln`, `Sprintf`, with its verbs, flags and complaints (`%!d(string=x)`). */
 
@@ -197,6 +197,7 @@ function formatted(value: Value, verb: string, flags: Readonly<Flags>): string |
     return named ? formatString(value.text, 's', flags) : formatInteger(value.value, verb, flags);
   }
   if (value instanceof Uint8Array) return formatBytes(value, verb, flags);
+  if (flags.goSyntax && isNilContainer(value)) return `${typeOf(value)}(nil)`;
   if (Array.isArray(value)) {
     const items = value.map((item) => formatValue(item, verb, flags));
     return flags.goSyntax ? `${typeOf(value)}{${items.join(', ')}}` : `[${items.join(' ')}]`;
