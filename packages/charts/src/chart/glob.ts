@@ -1,10 +1,13 @@
 import { runes } from '../go/bytes.ts';
 import { longestPattern, patternMatcher, type PatternPiece } from './pattern-program.ts';
 
-/** gobwas/glob with `/` as separator: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}`, `\x`. A malformed pattern matches all. */
-export function compileGlob(pattern: string): (path: string) => boolean {
+/**
+ * gobwas/glob with `/` as separator: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}`, `\x`. A malformed pattern matches all. `countLooks` is
+ * told what a match takes.
+ */
+export function compileGlob(pattern: string, countLooks?: (looks: number) => void): (path: string) => boolean {
   const pieces = piecesOf(pattern);
-  return pieces ? patternMatcher(pieces) : () => true;
+  return pieces ? patternMatcher(pieces, countLooks) : () => true;
 }
 
 const any = () => true;

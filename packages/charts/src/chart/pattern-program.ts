@@ -11,27 +11,37 @@ export const longestPattern = 4096;
 
 /**
  * Whether the pieces match the whole of a path. All ways through the pattern are followed at once: a regular expression would try
- * one after the other, and a few stars are enough for it never to end.
+ * one after the other, and a few stars are enough for it never to end. Tells how often it looked at a character.
  */
-export function patternMatcher(pieces: readonly PatternPiece[]): (path: string) => boolean {
+export function patternMatcher(
+  pieces: readonly PatternPiece[],
+  countLooks: (looks: number) => void = () => undefined,
+): (path: string) => boolean {
   const program: Instruction[] = [];
   compile(pieces, program);
+  // Two lists of places that change their parts with every character, and a mark that tells which are in the list already.
+  const marks = new Uint32Array(program.length + 1);
+  let mark = 0;
   return (path) => {
-    let states = new Set<number>();
-    reach(0, program, states);
+    let states: number[] = [];
+    mark += 1;
+    reach(0, program, states, marks, mark);
+    let next: number[] = [];
     for (const character of path) {
-      const next = new Set<number>();
+      countLooks(states.length);
+      next.length = 0;
+      mark += 1;
       for (const state of states) {
         const instruction = program[state];
         if (instruction === undefined || 'goTo' in instruction) continue;
         if ('one' in instruction) {
-          if (instruction.one(character)) reach(state + 1, program, next);
-        } else if (instruction.many(character)) reach(state, program, next);
+          if (instruction.one(character)) reach(state + 1, program, next, marks, mark);
+        } else if (instruction.many(character)) reach(state, program, next, marks, mark);
       }
-      if (next.size === 0) return false;
-      states = next;
+      if (next.length === 0) return false;
+      [states, next] = [next, states];
     }
-    return states.has(program.length);
+    return states.includes(program.length);
   };
 }
 
@@ -55,14 +65,21 @@ function compile(pieces: readonly PatternPiece[], program: Instruction[]): void 
 }
 
 /** Adds a place in the program, and all that is reached from it without a character. */
-function reach(start: number, program: readonly Instruction[], states: Set<number>): void {
-  const open = [start];
-  for (let state = open.pop(); state !== undefined; state = open.pop()) {
-    if (states.has(state)) continue;
-    states.add(state);
+function reach(
+  start: number,
+  program: readonly Instruction[],
+  states: number[],
+  marks: Uint32Array,
+  mark: number,
+): void {
+  for (let state = start; marks[state] !== mark; state += 1) {
+    marks[state] = mark;
+    states.push(state);
     const instruction = program[state];
-    if (instruction === undefined) continue;
-    if ('goTo' in instruction) open.push(...instruction.goTo);
-    else if ('many' in instruction) open.push(state + 1);
+    if (instruction === undefined || 'one' in instruction) return;
+    if ('goTo' in instruction) {
+      for (const place of instruction.goTo) reach(place, program, states, marks, mark);
+      return;
+    }
   }
 }
