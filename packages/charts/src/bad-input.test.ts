@@ -301,6 +301,12 @@ describe('a pattern', () => {
     ['\\*', '*', true],
     ['\\*', 'a', false],
     ['', '', true],
+    ['[\\]q]', ']', true],
+    ['a[^x]b', 'a/b', true],
+    ['[z-a]', 'a', false],
+    ['[a-c-e]', 'b', undefined],
+    ['[]a]', 'a', undefined],
+    ['[a-]', 'a', undefined],
   ])('means what it means to a shell: %s and %s', (pattern, path, expected) => {
     expect(shellPattern(pattern)?.(path)).toBe(expected);
   });
@@ -311,7 +317,14 @@ describe('a pattern', () => {
     ['a/{b,c/{d,e}}/*', 'a/c/f/f', false],
     ['[!a-c]x', 'dx', true],
     ['a{,b}c', 'ac', true],
-    ['{open', 'anything', true],
+    ['{open', 'open', true],
+    ['{open', 'anything', false],
+    ['[open', 'anything', true],
+    ['[a-z0-9]', 'anything', true],
+    ['[az-]', '-', true],
+    ['[abc-e]', 'd', false],
+    ['[\\]]', ']', true],
+    ['a\\', 'a', true],
   ])('of files means what it means to Helm: %s and %s', (pattern, path, expected) => {
     expect(compileGlob(pattern)(path)).toBe(expected);
   });

@@ -32,36 +32,54 @@ function piecesOf(pattern: string): PatternPiece[] | undefined {
       here.current.push({ many: double ? any : notSlash });
     } else if (char === '?') here.current.push({ one: notSlash });
     else if (char === '[') {
-      const close = characters.indexOf(']', i + 1);
-      const one = close < 0 ? undefined : characterClass(characters.slice(i + 1, close).join(''));
-      if (!one) return undefined;
-      here.current.push({ one });
-      i = close;
+      const found = characterClass(characters, i + 1);
+      if (!found) return undefined;
+      here.current.push(found);
+      i = found.end;
     } else if (char === '{') open.push({ choices: [], current: [] });
-    else if (char === '}' && open.length > 1) {
-      open.pop();
-      open.at(-1)!.current.push({ anyOf: [...here.choices, here.current] });
-    } else if (char === ',' && open.length > 1) {
+    else if (char === '}' && open.length > 1) close(open);
+    else if (char === ',' && open.length > 1) {
       here.choices.push(here.current);
       here.current = [];
     } else {
       if (char === '\\') i += 1;
       const literal = characters[i];
-      if (literal === undefined) return undefined;
+      // A backslash at the end is nothing.
+      if (literal === undefined) break;
       here.current.push({ one: (character) => character === literal });
     }
   }
-  return open.length === 1 ? open[0]!.current : undefined;
+  // A brace that stays open ends with the pattern.
+  while (open.length > 1) close(open);
+  return open[0]!.current;
 }
 
-function characterClass(body: string): ((character: string) => boolean) | undefined {
-  const negated = body.startsWith('!');
-  const members = (negated ? body.slice(1) : body).replace(/[\\^[\]]/g, '\\$&');
-  if (members === '') return undefined;
-  try {
-    const expression = new RegExp(`^[${negated ? '^' : ''}${members}]$`, 'su');
-    return (character) => expression.test(character);
-  } catch {
-    return undefined;
+function close(open: OpenChoice[]): void {
+  const { choices, current } = open.pop()!;
+  open.at(-1)!.current.push({ anyOf: [...choices, current] });
+}
+
+/**
+ * What stands between brackets, from behind the first one: either one range, or characters of which none but a backslash means
+ * anything. `[a-z0-9]` is malformed.
+ */
+function characterClass(
+  characters: readonly string[],
+  start: number,
+): { one: (character: string) => boolean; end: number } | undefined {
+  const negated = characters[start] === '!';
+  let at = negated ? start + 1 : start;
+  if (characters[at + 1] === '-') {
+    const [low, high] = [characters[at]?.codePointAt(0), characters[at + 2]?.codePointAt(0)];
+    if (low === undefined || high === undefined || high < low || characters[at + 3] !== ']') return undefined;
+    const isIn = (code: number) => low <= code && code <= high;
+    return { one: (character) => isIn(character.codePointAt(0)!) !== negated, end: at + 3 };
   }
+  const members = new Set<string | undefined>();
+  for (; characters[at] !== ']'; at += 1) {
+    if (characters[at] === '\\') at += 1;
+    if (at >= characters.length) return undefined;
+    members.add(characters[at]);
+  }
+  return members.size === 0 ? undefined : { one: (character) => members.has(character) !== negated, end: at };
 }

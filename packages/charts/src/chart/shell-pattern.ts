@@ -37,12 +37,10 @@ function piecesOf(pattern: string): PatternPiece[] | undefined {
     if (char === '*') pieces.push({ many: notSlash });
     else if (char === '?') pieces.push({ one: notSlash });
     else if (char === '[') {
-      const close = characters.indexOf(']', i + 2);
-      if (close < 0) return undefined;
-      const one = characterClass(characters.slice(i + 1, close).join(''));
-      if (!one) return undefined;
-      pieces.push({ one });
-      i = close;
+      const found = characterClass(characters, i + 1);
+      if (!found) return undefined;
+      pieces.push(found);
+      i = found.end;
     } else {
       if (char === '\\') i += 1;
       const literal = characters[i];
@@ -53,13 +51,33 @@ function piecesOf(pattern: string): PatternPiece[] | undefined {
   return pieces;
 }
 
-function characterClass(body: string): ((character: string) => boolean) | undefined {
-  const negated = body.startsWith('^');
-  const members = (negated ? body.slice(1) : body).replace(/[\]\\[]/g, '\\$&');
-  try {
-    const expression = new RegExp(`^[${negated ? '^/' : ''}${members}]$`, 'su');
-    return (character) => expression.test(character);
-  } catch {
-    return undefined;
+/** What stands between brackets, from behind the first one: characters and ranges of them, `^` for all others, a slash too. */
+function characterClass(
+  characters: readonly string[],
+  start: number,
+): { one: (character: string) => boolean; end: number } | undefined {
+  const negated = characters[start] === '^';
+  let at = negated ? start + 1 : start;
+  const member = (): number | undefined => {
+    if (characters[at] === '-' || characters[at] === ']') return undefined;
+    if (characters[at] === '\\') at += 1;
+    const found = characters[at]?.codePointAt(0);
+    at += 1;
+    return found;
+  };
+  const ranges: [low: number, high: number][] = [];
+  while (characters[at] !== ']' || ranges.length === 0) {
+    const low = member();
+    if (low === undefined) return undefined;
+    const isRange = characters[at] === '-';
+    if (isRange) at += 1;
+    const high = isRange ? member() : low;
+    if (high === undefined) return undefined;
+    ranges.push([low, high]);
   }
+  const one = (character: string) => {
+    const code = character.codePointAt(0)!;
+    return ranges.some(([low, high]) => low <= code && code <= high) !== negated;
+  };
+  return { one, end: at };
 }
