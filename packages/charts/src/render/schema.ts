@@ -1,8 +1,9 @@
-import { Validator, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import { ChartError } from '../chart/chart-error.ts';
 import type { ChartNode } from '../chart/chart-node.ts';
 import { isMap, toPlain, type GoMap } from '../go/values.ts';
 import { boundedWork, WorkTooLong } from './bounded-work.ts';
+import { draftOf, forValidator, validatorDraft } from './schema-draft.ts';
 
 /** Checks the values against `values.schema.json` of the chart and, section by section, of its subcharts. */
 export function validateValues(root: ChartNode, values: GoMap): void {
@@ -81,25 +82,6 @@ function innermost(errors: readonly OutputUnit[]): readonly OutputUnit[] {
  */
 function makeValidator(text: string): Validator {
   const schema = JSON.parse(text) as Schema | boolean;
-  const draft = typeof schema === 'boolean' ? '2020-12' : draftOf(schema['$schema']);
-  // Formats are checked up to draft 7; later drafts made them remarks.
-  const usable = draft === '4' || draft === '7' ? schema : (withoutFormats(schema) as Schema | boolean);
-  return new Validator(usable as Schema, draft, false);
-}
-
-function draftOf(name: unknown): SchemaDraft {
-  const text = typeof name === 'string' ? name : '';
-  if (text.includes('draft-04')) return '4';
-  if (text.includes('draft-06') || text.includes('draft-07')) return '7';
-  return text.includes('2019-09') ? '2019-09' : '2020-12';
-}
-
-function withoutFormats(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutFormats);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([key, value]) => !(key === 'format' && typeof value === 'string'))
-      .map(([key, value]) => [key, withoutFormats(value)]),
-  );
+  const draft = typeof schema === 'boolean' ? 2020 : draftOf(schema['$schema']);
+  return new Validator(forValidator(schema, draft) as Schema, validatorDraft(draft), false);
 }
