@@ -33,22 +33,26 @@ export async function encryptSecrets({ directory, keys, clock, opened }: CryptOp
     const present = readText(path)!;
     const plain = readText(path + decryptedSuffix);
     if (plain !== undefined && opened?.of(present, keys) === plain) continue;
-    if (isEncrypted(present, 'yaml')) {
-      if (plain === undefined) continue;
-      const sealed = await edit(present, plain, { format: 'yaml', identities: [...keys], clock });
-      if (sealed.toString('utf8') !== present) await writeWhole(path, sealed);
-      continue;
-    }
-    const rule = await creationRuleFor(path, join(directory, '.sops.yaml'));
-    const sealed = await encrypt(plain ?? present, {
-      format: 'yaml',
-      recipients: rule?.recipients ?? [],
-      ...(rule ? { rule: rule.rule, macOnlyEncrypted: rule.macOnlyEncrypted } : {}),
-      clock,
+    await inFile(directory, path, 'a secret file cannot be encrypted', async () => {
+      if (isEncrypted(present, 'yaml')) {
+        if (plain === undefined) return;
+        const sealed = await edit(present, plain, { format: 'yaml', identities: [...keys], clock });
+        if (sealed.toString('utf8') !== present) await writeWhole(path, sealed);
+        return;
+      }
+      const clear = plain ?? present;
+      if (clear === '') return;
+      const rule = await creationRuleFor(path, join(directory, '.sops.yaml'));
+      const sealed = await encrypt(clear, {
+        format: 'yaml',
+        recipients: rule?.recipients ?? [],
+        ...(rule ? { rule: rule.rule, macOnlyEncrypted: rule.macOnlyEncrypted } : {}),
+        clock,
+      });
+      // The twin first: a crash in between leaves the file in clear, which the next run encrypts; nothing is committed before.
+      await writeWhole(path + decryptedSuffix, clear);
+      await writeWhole(path, sealed);
     });
-    // The twin first: a crash in between leaves the file in clear, which the next run encrypts; nothing is committed before.
-    await writeWhole(path + decryptedSuffix, plain ?? present);
-    await writeWhole(path, sealed);
   }
 }
 
@@ -60,8 +64,11 @@ export async function decryptSecrets(options: Omit<CryptOptions, 'clock'>): Prom
     const present = readText(path)!;
     let text = opened?.of(present, keys);
     if (text === undefined) {
-      if (!isEncrypted(present, 'yaml')) continue;
-      text = await open(directory, path, present, keys);
+      text = await inFile(directory, path, 'a secret file cannot be decrypted', async () => {
+        if (!isEncrypted(present, 'yaml')) return undefined;
+        return (await decrypt(present, { format: 'yaml', identities: [...keys] })).toString('utf8');
+      });
+      if (text === undefined) continue;
       opened?.remember(present, keys, text);
     }
     const twin = path + decryptedSuffix;
@@ -73,15 +80,14 @@ export async function decryptSecrets(options: Omit<CryptOptions, 'clock'>): Prom
   }
 }
 
-async function open(directory: string, path: string, present: string, keys: ReadonlySet<string>): Promise<string> {
+/** An error names the file it is about. */
+async function inFile<T>(directory: string, path: string, what: string, work: () => Promise<T>): Promise<T> {
   try {
-    return (await decrypt(present, { format: 'yaml', identities: [...keys] })).toString('utf8');
+    return await work();
   } catch (error) {
     if (!(error instanceof SopsError)) throw error;
     const file = path.slice(directory.length + 1);
-    throw new ValuesError('Encrypted', 'a secret file cannot be decrypted', [
-      { file, path: '', message: error.message },
-    ]);
+    throw new ValuesError('Encrypted', what, [{ file, path: '', message: error.message }], error);
   }
 }
 

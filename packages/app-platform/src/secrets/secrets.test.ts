@@ -220,6 +220,16 @@ test('encrypt(): a rule whose MAC covers encrypted values only is followed', asy
   expect(lineOf((await step.files())[file]!, 'mac_only_encrypted')).toContain('true');
 });
 
+test('encrypt(): an empty file stays, and one that cannot be encrypted is named', async () => {
+  await using step = await repository();
+  await writeFile(join(step.platform.directory, file), '');
+  await encryptSecrets(step.crypt);
+  expect((await step.files())[file]).toBe('');
+  await writeFile(join(step.platform.directory, file), 'a: 1\na: 2\n');
+  const error = await encryptSecrets(step.crypt).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'Encrypted', message: expect.stringContaining(`${file}: not valid YAML`) });
+});
+
 test('secretsInClear(): an empty file has no secret', async () => {
   await using step = await repository();
   await writeFile(join(step.platform.directory, file), '');
