@@ -5,7 +5,8 @@ import { leafBytes } from './leaf-bytes.ts';
 import { SopsError } from './sops-error.ts';
 import { type Leaf, Timestamp } from './tree.ts';
 
-const form = /^ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]/;
+// No part can hold what ends it, so a hostile value takes no longer to read than another.
+const form = /^ENC\[AES256_GCM,data:([^,]+),iv:([^,]+),tag:([^,]+),type:(.+)\]/;
 const ivLength = 32;
 const tagLength = 16;
 
@@ -21,7 +22,8 @@ export class OpenedComment {
 /** Encrypts and decrypts single values under one data key. */
 export class Cipher {
   readonly #key: Uint8Array;
-  readonly #stash = new Map<string, Buffer>();
+  /** By place and content. Equal values of one place, as lists have them, take theirs in the order they were opened. */
+  readonly #stash = new Map<string, { readonly ivs: Buffer[]; taken: number }>();
   readonly #randomBytes: (size: number) => Uint8Array;
 
   constructor(key: Uint8Array, options: { readonly randomBytes?: (size: number) => Uint8Array } = {}) {
@@ -35,7 +37,7 @@ export class Cipher {
     const bytes = comment ? Buffer.from(plain.text) : leafBytes(plain);
     const type = comment ? 'comment' : typeOf(plain);
     if (bytes.length === 0 && (type === 'str' || type === 'comment')) return '';
-    const iv = this.#stash.get(stashKey(type, bytes, additionalData)) ?? this.#randomBytes(ivLength);
+    const iv = this.#stashed(stashKey(type, bytes, additionalData)) ?? this.#randomBytes(ivLength);
     const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(additionalData));
     const data = Buffer.concat([cipher.update(bytes), cipher.final()]);
     const parts = [data, iv, cipher.getAuthTag()].map((part) => Buffer.from(part).toString('base64'));
@@ -52,11 +54,19 @@ export class Cipher {
         hint: 'a value was replaced by hand; restore the file from its history',
       });
     }
-    const [data, iv, tag] = match.slice(1, 4).map((part) => Buffer.from(part, 'base64')) as [Buffer, Buffer, Buffer];
+    const [data, iv, tag] = match.slice(1, 4).map((part) => bytesOf(part, where)) as [Buffer, Buffer, Buffer];
     const type = match[4]!;
     const bytes = this.#open(data, iv, tag, additionalData, where);
-    this.#stash.set(stashKey(type, bytes, additionalData), iv);
+    const key = stashKey(type, bytes, additionalData);
+    const stashed = this.#stash.get(key);
+    if (stashed === undefined) this.#stash.set(key, { ivs: [iv], taken: 0 });
+    else stashed.ivs.push(iv);
     return plainOf(type, bytes, where);
+  }
+
+  #stashed(key: string): Buffer | undefined {
+    const stashed = this.#stash.get(key);
+    return stashed?.ivs[stashed.taken++];
   }
 
   #open(data: Buffer, iv: Buffer, tag: Buffer, additionalData: string, where: string): Buffer {
@@ -71,6 +81,12 @@ export class Cipher {
       throw tampered(where, cause);
     }
   }
+}
+
+/** Node reads past what is no base64. */
+function bytesOf(text: string, where: string): Buffer {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw tampered(where);
+  return Buffer.from(text, 'base64');
 }
 
 function tampered(where: string, cause?: unknown): SopsError {

@@ -25,8 +25,10 @@ export function encryptTree(documents: Documents, { cipher, selection, macOnlyEn
     },
     comment(text, place) {
       if (!selection(place)) return { text, sealed: false };
-      const sealed = cipher.encrypt(new OpenedComment(text), additionalData(place.path));
-      if (!selection({ ...place, comments: replaceLast(place.comments, sealed) })) {
+      // sops would make a value of a comment without text when it stands in a list.
+      const sealed = cipher.encrypt(new OpenedComment(text || ' '), additionalData(place.path));
+      // Whoever reads the encrypted file finds it in the place of the clear one.
+      if (!selection({ ...place, comments: [...place.comments, [sealed]], isComment: false })) {
         throw new SopsError(
           'config',
           'unencrypted_comment_regex matches an encrypted comment: it could not be opened',
@@ -61,7 +63,7 @@ export function decryptTree(documents: Documents, { cipher, selection, macOnlyEn
       }
       const opened = cipher.decrypt(leaf, additionalData(place.path));
       if (opened instanceof OpenedComment) {
-        const comment: Comment = { kind: 'comment', text: opened.text, inline: false };
+        const comment: Comment = { kind: 'comment', text: textOf(opened), inline: false };
         return comment;
       }
       mac.update(leafBytes(opened));
@@ -75,20 +77,19 @@ export function decryptTree(documents: Documents, { cipher, selection, macOnlyEn
   return mac.digest('hex').toUpperCase();
 }
 
-/** The comments of a place as a reader of the encrypted file finds them. */
-function replaceLast(levels: Place['comments'], sealed: string): Place['comments'] {
-  return [...levels.slice(0, -1), [...levels.at(-1)!.slice(0, -1), sealed]];
-}
-
 /** Comments are not signed: one that is clear, or was moved, is left as it is. */
 function openComment(text: string, cipher: Cipher, place: string): string {
   try {
     const opened = cipher.decrypt(text, place);
-    return opened instanceof OpenedComment ? opened.text : text;
+    return opened instanceof OpenedComment ? textOf(opened) : text;
   } catch (error) {
     if (error instanceof SopsError && error.code === 'tampered') return text;
     throw error;
   }
+}
+
+function textOf({ text }: OpenedComment): string {
+  return text === ' ' ? '' : text;
 }
 
 /** Keys joined and closed by colons. Lists add nothing, so that only the MAC sees two elements change places. */

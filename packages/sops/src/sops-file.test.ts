@@ -173,8 +173,8 @@ suite('comments', () => {
     expect(hidden).toContain('# public');
   });
 
-  test('without text stay', async () => {
-    const text = '#\n# a\n#\nb: 1\n';
+  test('without text stay, and become no value of a list', async () => {
+    const text = '#\n# a\n#\nb:\n    #\n    - 1\n    #\n    - 2\n    #\n';
     expect(await unseal(await seal(text))).toBe(text);
   });
 });
@@ -271,6 +271,15 @@ suite('edit', () => {
     const changed = before.split('\n').filter((line) => !after.includes(line));
     expect(changed.map((line) => line.trim().split(':')[0])).toEqual(['port', 'mac']);
     expect(await unseal(after)).toContain('port: 3001');
+  });
+
+  test('keeps the bytes of each of several equal elements of a list', async () => {
+    const before = await seal('a:\n    - x\n    - x\nb: 1\n');
+    const options = { format: 'yaml', identities: [alice.identity] } as const;
+    const after = (await edit(before, 'a:\n    - x\n    - x\n    - x\nb: 2\n', options)).toString();
+    const elements = (text: string) => [...text.matchAll(/^ {4}- ENC.*$/gm)].map(([line]) => line);
+    expect(elements(after).slice(0, 2)).toEqual(elements(before));
+    expect(new Set(elements(after)).size).toBe(3);
   });
 
   test('that leaves nothing, or only comments, is refused', async () => {

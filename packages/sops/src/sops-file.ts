@@ -4,7 +4,7 @@ import { type Clock, kubeTime, systemClock } from '@slipway/kube';
 import { Cipher } from './cipher.ts';
 import { decryptTree, encryptTree } from './crypt-tree.ts';
 import { type FormatName, formats } from './formats/format.ts';
-import { readJsonValue } from './formats/json-format.ts';
+import { readJsonValue } from './formats/json-reader.ts';
 import { unwrapDataKey, wrapDataKey } from './keys/age-keys.ts';
 import { defaultSuffix, type Metadata, readMetadata, writeMetadata } from './metadata.ts';
 import { type SelectionRule, selectionOf } from './selection.ts';
@@ -58,6 +58,7 @@ export interface ChangeOptions extends DecryptOptions {
  */
 export async function encrypt(plain: Uint8Array | string, options: EncryptOptions): Promise<Buffer> {
   const documents = readPlain(Buffer.from(plain), options.format);
+  if (documents.length === 0) throw new SopsError('input', 'the file is empty', { hint: 'give it a key' });
   const dataKey = new Uint8Array(randomBytes(32));
   const format = options.outputFormat ?? options.format;
   return seal(fitting(documents, format), {

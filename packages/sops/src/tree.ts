@@ -60,3 +60,6 @@ export class Sequence {
 
 /** A file: one map for each of its documents. */
 export type Documents = Mapping[];
+
+/** Deeper than any file people write, and shallow enough for the stack. */
+export const maxDepth = 500;

@@ -1,9 +1,9 @@
 import { SopsError } from './sops-error.ts';
 import type { Place } from './selection.ts';
-import { type Comment, type Documents, type Leaf, Mapping, Sequence, type Value } from './tree.ts';
+import { type Comment, type Documents, type Leaf, Mapping, maxDepth, Sequence, type Value } from './tree.ts';
 
 /**
- * What becomes of a leaf or of the text of a comment. sops seals the comments of a list into elements of the list, so a leaf there may
+ * What becomes of a leaf or of the text of a comment. The place is good for the call only. sops seals the comments of a list into elements of the list, so a leaf there may
  * turn out to be a comment, and a comment may become a leaf.
  */
 export interface LeafVisitor {
@@ -16,9 +16,6 @@ export interface CommentText {
   readonly sealed: boolean;
 }
 
-/** Deeper than any file people write, and shallow enough for the stack. */
-const maxDepth = 500;
-
 /** Visits every leaf and comment in document order and puts what the visitor answers in its place. Null stays null. */
 export function walk(documents: Documents, visitor: LeafVisitor): void {
   for (const document of documents) walkMapping(document, [], [], visitor);
@@ -27,36 +24,35 @@ export function walk(documents: Documents, visitor: LeafVisitor): void {
 type Levels = readonly (readonly string[])[];
 
 function walkMapping(mapping: Mapping, path: readonly string[], levels: Levels, visitor: LeafVisitor): void {
-  let comments: string[] = [];
+  // One array for the whole map: a copy for each comment would make a long run of them take for ever.
+  const comments: string[] = [];
+  const here = [...levels, comments];
   for (const entry of mapping.entries) {
     if (entry.kind === 'comment') {
-      comments = [...comments, entry.text];
-      entry.text = visitor.comment(entry.text, { path, comments: [...levels, comments], isComment: true }).text;
+      comments.push(entry.text);
+      entry.text = visitor.comment(entry.text, { path, comments: here, isComment: true }).text;
       continue;
     }
-    const value = walkValue(entry.value, [...path, entry.key], [...levels, comments], visitor);
+    const value = walkValue(entry.value, [...path, entry.key], here, visitor);
     if (isComment(value)) {
       throw new SopsError('tampered', `${[...path, entry.key].join('.')}: a comment stands in the place of a value`);
     }
     entry.value = value;
-    comments = [];
+    comments.length = 0;
   }
 }
 
 function walkSequence(sequence: Sequence, path: readonly string[], levels: Levels, visitor: LeafVisitor): void {
-  let comments: string[] = [];
+  const comments: string[] = [];
+  const here = [...levels, comments];
   sequence.elements = sequence.elements.map((element) => {
     if (element.kind === 'comment') {
-      comments = [...comments, element.text];
-      const { text, sealed } = visitor.comment(element.text, {
-        path,
-        comments: [...levels, comments],
-        isComment: true,
-      });
+      comments.push(element.text);
+      const { text, sealed } = visitor.comment(element.text, { path, comments: here, isComment: true });
       return sealed ? { kind: 'element', value: text } : { ...element, text };
     }
-    const value = walkValue(element.value, path, [...levels, comments], visitor);
-    comments = [];
+    const value = walkValue(element.value, path, here, visitor);
+    comments.length = 0;
     return isComment(value) ? value : { kind: 'element', value };
   });
 }

@@ -1,7 +1,10 @@
+import { isUtf8 } from 'node:buffer';
+
 import { leafBytes } from '../leaf-bytes.ts';
 import { SopsError } from '../sops-error.ts';
 import { type Documents, type Leaf, Mapping, Sequence, type Value } from '../tree.ts';
 import type { Format } from './format.ts';
+import { linesOf } from './text.ts';
 
 const prefix = 'sops_';
 
@@ -9,12 +12,12 @@ const prefix = 'sops_';
 export const dotenvFormat: Format = {
   name: 'dotenv',
   readPlain: (bytes) => [readLines(bytes)],
-  writePlain: (documents) => Buffer.from(writeLines(documents)),
+  writePlain: (documents) => writeLines(documents),
   writeValue(value) {
     if (value instanceof Mapping || value instanceof Sequence) {
       throw new SopsError('input', 'a dotenv file holds only single values');
     }
-    return Buffer.from(leafText(value));
+    return value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(leafText(value));
   },
   readEncrypted(bytes) {
     const document = readLines(bytes);
@@ -30,41 +33,54 @@ export const dotenvFormat: Format = {
     const whole = new Mapping();
     whole.entries = [...document.entries];
     for (const [key, leaf] of flatten(block, prefix)) whole.entries.push({ kind: 'item', key, value: leaf });
-    return Buffer.from(writeLines([whole]));
+    return writeLines([whole]);
   },
 };
 
 function readLines(bytes: Uint8Array): Mapping {
   const mapping = new Mapping();
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  lines.forEach((line, index) => {
-    if (line === '') return;
-    if (line.startsWith('#')) {
-      mapping.entries.push({ kind: 'comment', text: line.slice(1), inline: false });
-      return;
+  let number = 0;
+  for (const line of linesOf(bytes)) {
+    number += 1;
+    if (line.length === 0) continue;
+    if (line[0] === 0x23) {
+      mapping.entries.push({ kind: 'comment', text: textIn(line.subarray(1), number), inline: false });
+      continue;
     }
     const equals = line.indexOf('=');
-    if (equals < 0) throw new SopsError('input', `line ${index + 1}: expected KEY=value`);
-    const value = line.slice(equals + 1).replaceAll('\\n', '\n');
-    mapping.entries.push({ kind: 'item', key: line.slice(0, equals), value });
-  });
+    if (equals < 0) throw new SopsError('input', `line ${number}: expected KEY=value`);
+    const key = textIn(line.subarray(0, equals), number);
+    mapping.entries.push({ kind: 'item', key, value: valueOf(line.subarray(equals + 1)) });
+  }
   return mapping;
 }
 
-function writeLines([document = new Mapping()]: Documents): string {
-  return document.entries
-    .map((entry) => {
-      if (entry.kind === 'comment') return `#${entry.text}\n`;
-      const { key, value } = entry;
-      if (value instanceof Mapping || value instanceof Sequence) {
-        throw new SopsError('input', `${key}: a dotenv file holds only single values`);
-      }
-      return `${key}=${leafText(value).replaceAll('\n', '\\n')}\n`;
-    })
-    .join('');
+function textIn(bytes: Buffer, line: number): string {
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new SopsError('input', `line ${line}: holds bytes that are not UTF-8`, { hint: 'save the file as UTF-8' });
 }
 
-function leafText(leaf: Leaf): string {
+/** A value may hold any bytes. */
+function valueOf(bytes: Buffer): string | Uint8Array {
+  if (isUtf8(bytes)) return bytes.toString().replaceAll('\\n', '\n');
+  return Buffer.from(bytes.toString('latin1').replaceAll('\\n', '\n'), 'latin1');
+}
+
+function writeLines([document = new Mapping()]: Documents): Buffer {
+  const lines = document.entries.map((entry) => {
+    if (entry.kind === 'comment') return `#${entry.text}\n`;
+    const { key, value } = entry;
+    if (value instanceof Mapping || value instanceof Sequence) {
+      throw new SopsError('input', `${key}: a dotenv file holds only single values`);
+    }
+    if (!(value instanceof Uint8Array)) return `${key}=${leafText(value).replaceAll('\n', '\\n')}\n`;
+    const escaped = Buffer.from(value).toString('latin1').replaceAll('\n', '\\n');
+    return Buffer.concat([Buffer.from(`${key}=`), Buffer.from(`${escaped}\n`, 'latin1')]);
+  });
+  return Buffer.concat(lines.map((line) => Buffer.from(line)));
+}
+
+function leafText(leaf: Exclude<Leaf, Uint8Array>): string {
   if (leaf === null) return '';
   return typeof leaf === 'boolean' ? String(leaf) : leafBytes(leaf).toString('utf8');
 }

@@ -1,17 +1,17 @@
-import { isMap, isScalar, isSeq, type Node as YamlNode, parseDocument } from 'yaml';
-
 import { SopsError } from '../sops-error.ts';
-import { type Leaf, Mapping, Sequence, Timestamp, type Value } from '../tree.ts';
+import { Mapping, Sequence, Timestamp, type Value } from '../tree.ts';
 import type { Format } from './format.ts';
+import { readJsonValue } from './json-reader.ts';
+import { textOf } from './text.ts';
 
 /** JSON, in the order it is written in. Comments of other formats are dropped, as JSON has none. */
 export const jsonFormat: Format = {
   name: 'json',
-  readPlain: (bytes) => [readJson(Buffer.from(bytes).toString('utf8'))],
+  readPlain: (bytes) => [readJson(textOf(bytes))],
   writePlain: ([document = new Mapping()]) => Buffer.from(writeJson(document)),
   writeValue: (value) => Buffer.from(jsonText(value, '')),
   readEncrypted(bytes) {
-    const document = readJson(Buffer.from(bytes).toString('utf8'));
+    const document = readJson(textOf(bytes));
     const block = document.get('sops');
     document.entries = document.entries.filter((entry) => entry.kind === 'comment' || entry.key !== 'sops');
     return { documents: [document], block: block instanceof Mapping ? block : undefined };
@@ -23,72 +23,10 @@ export const jsonFormat: Format = {
   },
 };
 
-/**
- * Node's own parser judges what is JSON, but forgets the order of keys like `"7"` and the digits of large numbers; the YAML parser,
- * of whose language JSON is a part, keeps both.
- */
 export function readJson(text: string): Mapping {
-  parseJson(text);
-  const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: false });
-  if (!isMap(document.contents)) throw new SopsError('input', 'the top level of a JSON file has to be an object');
-  return readValue(document.contents as YamlNode) as Mapping;
-}
-
-/** Any JSON value. */
-export function readJsonValue(text: string): Value {
-  // Judged alone first: `1, "b": 2` would be read as two.
-  parseJson(text);
-  return readJson(`{"value":${text}}`).get('value')!;
-}
-
-function parseJson(text: string): void {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    // The text of the error quotes the file, which may hold a secret; only the place is taken from it.
-    throw new SopsError('input', `not valid JSON${placeIn(text, String(error))}`);
-  }
-}
-
-function placeIn(text: string, message: string): string {
-  const at = /at position (\d+)/.exec(message)?.[1];
-  if (at === undefined) return '';
-  const before = text.slice(0, Number(at)).split('\n');
-  return ` at line ${before.length}, column ${before.at(-1)!.length + 1}`;
-}
-
-function readValue(node: YamlNode | null): Value {
-  if (isMap(node)) {
-    const mapping = new Mapping();
-    for (const { key, value } of node.items) {
-      mapping.entries.push({
-        kind: 'item',
-        key: String((key as { value: unknown }).value),
-        value: readValue(value as YamlNode),
-      });
-    }
-    return mapping;
-  }
-  if (isSeq(node)) {
-    const sequence = new Sequence();
-    for (const item of node.items) sequence.elements.push({ kind: 'element', value: readValue(item as YamlNode) });
-    return sequence;
-  }
-  if (!isScalar(node)) return null;
-  return node.type === 'PLAIN' ? plainLeaf(String(node.source)) : String(node.value);
-}
-
-function plainLeaf(text: string): Leaf {
-  if (text === 'null') return null;
-  if (text === 'true' || text === 'false') return text === 'true';
-  if (/^-?\d+$/.test(text)) {
-    const whole = BigInt(text);
-    if (BigInt.asIntN(64, whole) === whole) return whole;
-  }
-  if (!Number.isFinite(Number(text))) {
-    throw new SopsError('input', 'a number too large for a float cannot be encrypted', { hint: 'write it in quotes' });
-  }
-  return Number(text);
+  const value = readJsonValue(text);
+  if (value instanceof Mapping) return value;
+  throw new SopsError('input', 'the top level of a JSON file has to be an object');
 }
 
 /** With tabs, as sops writes it. */

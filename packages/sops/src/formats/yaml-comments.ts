@@ -1,5 +1,8 @@
 import type { CST } from 'yaml';
 
+import { SopsError } from '../sops-error.ts';
+import { maxDepth } from '../tree.ts';
+
 type Collection = CST.BlockMap | CST.BlockSequence;
 type Item = Collection['items'][number];
 
@@ -8,19 +11,20 @@ type Item = Collection['items'][number];
  * The library leaves a run of comments in which some belong to a collection above to the innermost one, and gives what stands at
  * the end of the line of a key to the value below.
  */
-export function placeComments(token: CST.Token | undefined): void {
+export function placeComments(token: CST.Token | undefined, depth = 0): void {
   if (!isCollection(token)) return;
+  if (depth > maxDepth) throw new SopsError('input', `nested more than ${maxDepth} levels deep`);
   for (let index = 0; index < token.items.length; index += 1) {
     const item = token.items[index]!;
     const { value } = item;
     if (!isCollection(value)) continue;
     giveToKey(item);
-    placeComments(value);
+    placeComments(value, depth + 1);
     const above = takeCommentsAbove(value, token);
     if (above.length === 0) continue;
     const next = token.items[index + 1];
     if (next === undefined) token.items.push({ start: above });
-    else next.start.unshift(...above);
+    else next.start = [...above, ...next.start];
   }
 }
 

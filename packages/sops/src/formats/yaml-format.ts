@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import {
   Composer,
+  type CST,
   type Document as YamlDocument,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node as YamlNode,
   type Pair,
@@ -27,6 +29,7 @@ import {
   type Value,
 } from '../tree.ts';
 import type { Format } from './format.ts';
+import { textOf } from './text.ts';
 import { placeComments } from './yaml-comments.ts';
 import { resolvePlain } from './yaml-scalars.ts';
 import { writeDocuments, writeValue } from './yaml-writer.ts';
@@ -35,14 +38,14 @@ import { writeDocuments, writeValue } from './yaml-writer.ts';
 export const yamlFormat: Format = {
   name: 'yaml',
   readPlain(bytes) {
-    const documents = readDocuments(Buffer.from(bytes).toString('utf8'));
+    const documents = readDocuments(textOf(bytes));
     for (const document of documents) for (const entry of document.entries) settle(entry);
     return documents;
   },
   writePlain: (documents) => Buffer.from(writeDocuments(documents)),
   writeValue: (value) => Buffer.from(writeValue(value)),
   readEncrypted(bytes) {
-    const documents = readDocuments(Buffer.from(bytes).toString('utf8'));
+    const documents = readDocuments(textOf(bytes));
     const block = documents[0]?.get('sops');
     for (const document of documents) {
       document.entries = document.entries.filter((entry) => entry.kind === 'comment' || entry.key !== 'sops');
@@ -59,8 +62,11 @@ export const yamlFormat: Format = {
   },
 };
 
-/** Aliases of aliases grow without bound; nobody writes a file of this many values by hand. */
+/** Nobody writes a file of this many values by hand, but aliases of aliases grow without bound. */
 const maxValues = 500_000;
+
+/** What a file of that many values comes to in words, blanks and line ends. Each costs memory. */
+const maxTokens = 6 * maxValues;
 
 interface Reading {
   /** Nodes with an anchor, as far as the document has been read. */
@@ -72,7 +78,7 @@ interface Reading {
 
 function readDocuments(text: string): Documents {
   const lines = new LineCounter();
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tokens = tokensOf(text, lines);
   for (const token of tokens) if (token.type === 'document') placeComments(token.value);
   const composer = new Composer({
     schema: 'failsafe',
@@ -91,6 +97,26 @@ function readDocuments(text: string): Documents {
   });
 }
 
+function tokensOf(text: string, lines: LineCounter): CST.Token[] {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let read = 0;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    read += 1;
+    if (read > maxTokens) throw tooLarge('the file');
+    for (const token of parser.next(lexeme)) tokens.push(token);
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+function tooLarge(what: string): SopsError {
+  return new SopsError('input', `${what} has more than ${maxValues} values, with what its aliases stand for`, {
+    hint: 'split the file, or encrypt it as binary',
+  });
+}
+
 function placeOf({ line, col }: { readonly line: number; readonly col: number }): string {
   return `line ${line}, column ${col}`;
 }
@@ -98,23 +124,23 @@ function placeOf({ line, col }: { readonly line: number; readonly col: number })
 function readDocument(document: YamlDocument, lines: LineCounter): Mapping {
   const root = document.contents;
   const mapping = new Mapping();
-  mapping.entries.push(...commentLines(document.commentBefore));
+  addComments(mapping, document.commentBefore);
   if (isMap(root))
-    mapping.entries = [
-      ...mapping.entries,
-      ...readMap(root, '', { anchors: new Map(), values: 0, open: new Set(), lines }).entries,
-    ];
+    append(mapping, readMap(root, '', { anchors: new Map(), values: 0, open: new Set(), lines }).entries);
   else if (root !== null && !(isScalar(root) && root.type === 'PLAIN' && root.source === '')) {
     throw new SopsError('input', 'the top level of a YAML document has to be a map');
-  } else mapping.entries.push(...commentLines(root?.commentBefore), ...commentLines(root?.comment));
-  mapping.entries.push(...commentLines(document.comment));
+  } else {
+    addComments(mapping, root?.commentBefore);
+    addComments(mapping, root?.comment);
+  }
+  addComments(mapping, document.comment);
   return mapping;
 }
 
 function readMap(node: YAMLMap, path: string, reading: Reading): Mapping {
   const mapping = new Mapping();
   const names = new Set<string>();
-  mapping.entries.push(...commentLines(node.commentBefore));
+  addComments(mapping, node.commentBefore);
   for (const { key, value } of node.items as Pair<YamlNode, YamlNode | null>[]) {
     if (!isAlias(key) && key.anchor !== undefined) reading.anchors.set(key.anchor, key);
     const name = keyText(key, path, reading);
@@ -123,14 +149,18 @@ function readMap(node: YAMLMap, path: string, reading: Reading): Mapping {
       throw new SopsError('input', `not valid YAML: DUPLICATE_KEY at ${place}`);
     }
     names.add(name);
-    mapping.entries.push(...commentLines(key.commentBefore), ...commentLines(key.comment));
+    addComments(mapping, key.commentBefore);
+    addComments(mapping, key.comment);
     const scalar = value === null || isScalar(value) || isAlias(value);
-    if (scalar) mapping.entries.push(...commentLines(value?.commentBefore), ...commentLines(value?.comment, true));
+    if (scalar) {
+      addComments(mapping, value?.commentBefore);
+      addComments(mapping, value?.comment, true);
+    }
     const read = readValue(value, path === '' ? name : `${path}.${name}`, reading);
-    if (isEmpty(read)) mapping.entries.push(...takeComments(read));
+    if (isEmpty(read)) append(mapping, takeComments(read));
     mapping.entries.push({ kind: 'item', key: name, value: read });
   }
-  mapping.entries.push(...commentLines(node.comment));
+  addComments(mapping, node.comment);
   return mapping;
 }
 
@@ -146,8 +176,7 @@ function keyText(key: YamlNode, path: string, reading: Reading): string {
 
 function readValue(node: YamlNode | null, path: string, reading: Reading): Value {
   reading.values += 1;
-  if (reading.values > maxValues)
-    throw new SopsError('input', `${path}: aliases grow to more than ${maxValues} values`);
+  if (reading.values > maxValues) throw tooLarge(`${path}: the file`);
   if (node === null) return null;
   if (isAlias(node)) {
     const target = reading.anchors.get(node.source);
@@ -169,16 +198,19 @@ function readValue(node: YamlNode | null, path: string, reading: Reading): Value
 
 function readSequence(node: YAMLSeq<YamlNode>, path: string, reading: Reading): Sequence {
   const sequence = new Sequence();
-  sequence.elements.push(...commentLines(node.commentBefore));
+  addComments(sequence, node.commentBefore);
   node.items.forEach((item, index) => {
     const scalar = isScalar(item) || isAlias(item);
-    if (scalar) sequence.elements.push(...commentLines(item.commentBefore), ...commentLines(item.comment, true));
+    if (scalar) {
+      addComments(sequence, item.commentBefore);
+      addComments(sequence, item.comment, true);
+    }
     const value = readValue(item, `${path}[${index}]`, reading);
     // What stands before a map or list in a list is about all of it: a rule that goes by comments has to see it there.
-    if (value instanceof Mapping || value instanceof Sequence) sequence.elements.push(...takeComments(value));
+    if (value instanceof Mapping || value instanceof Sequence) append(sequence, takeComments(value));
     sequence.elements.push({ kind: 'element', value });
   });
-  sequence.elements.push(...commentLines(node.comment));
+  addComments(sequence, node.comment);
   return sequence;
 }
 
@@ -194,7 +226,7 @@ function settle(part: Comment | Item | Element): void {
   for (const entry of value.entries) settle(entry);
   const last = value.entries.findLastIndex((entry) => entry.kind === 'item');
   const innermost = endOf(value.entries[last]);
-  if (innermost !== undefined) partsOf(innermost).push(...(value.entries.splice(last + 1) as Comment[]));
+  if (innermost !== undefined) append(innermost, value.entries.splice(last + 1) as Comment[]);
 }
 
 /** The innermost map or list that ends where this does, unless a comment of its own is in between. */
@@ -254,13 +286,16 @@ function readScalar(node: Scalar, path: string): Leaf {
   }
 }
 
-function commentLines(text: string | null | undefined, inline = false): Comment[] {
-  if (!text) return [];
-  return (
-    text
-      .split('\n')
-      // The library gives a comment without text a blank, and a line without a comment nothing.
-      .filter((line) => line !== '')
-      .map((line) => ({ kind: 'comment', text: line === ' ' ? '' : line, inline }))
-  );
+function addComments(to: Mapping | Sequence, text: string | null | undefined, inline = false): void {
+  if (!text) return;
+  const parts = partsOf(to);
+  for (const line of text.split('\n')) {
+    // The library gives a comment without text a blank, and a line without a comment nothing.
+    if (line !== '') parts.push({ kind: 'comment', text: line === ' ' ? '' : line, inline });
+  }
+}
+
+/** One by one: a call takes only so many arguments. */
+function append(to: Mapping | Sequence, parts: readonly (Comment | Item)[]): void {
+  for (const part of parts) partsOf(to).push(part);
 }

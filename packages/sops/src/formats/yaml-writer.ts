@@ -36,7 +36,6 @@ class Writer {
     return lines.map((line) => `${line}\n`).join('');
   }
 
-  // Lines are pushed one by one: a call takes only so many arguments.
   #mapping(mapping: Mapping, column: number): string[] {
     const lines: string[] = [];
     const waiting = new WaitingComments(column);
@@ -51,8 +50,7 @@ class Writer {
       // YAML reads a key of more than 1024 characters only in this form.
       const before = key.length > 1024 ? [`${margin}? ${key}`, `${margin}:`] : [`${margin}${key}:`];
       before.push(before.pop()! + (first === '' ? '' : ` ${first}`));
-      lines.push(...waiting.around(before, entry.value, rest.length > 0));
-      for (const line of rest) lines.push(line);
+      append(lines, waiting.around(before, entry.value, rest.length > 0), rest);
     }
     return [...lines, ...waiting.left()];
   }
@@ -69,12 +67,10 @@ class Writer {
       const inner = column + 2;
       if (isFull(element.value)) {
         const [first = '', ...rest] = this.#collection(element.value, inner);
-        lines.push(...waiting.around([dash + first.slice(inner)], element.value, true));
-        for (const line of rest) lines.push(line);
+        append(lines, waiting.around([dash + first.slice(inner)], element.value, true), rest);
       } else {
         const [first = '', ...rest] = this.#value(element.value, inner);
-        lines.push(...waiting.around([dash + first], element.value, rest.length > 0));
-        for (const line of rest) lines.push(line);
+        append(lines, waiting.around([dash + first], element.value, rest.length > 0), rest);
       }
     }
     return [...lines, ...waiting.left()];
@@ -98,6 +94,11 @@ class Writer {
   #below(column: number): number {
     return (Math.floor(column / this.#indent) + 1) * this.#indent;
   }
+}
+
+/** One by one: a call takes only so many arguments. */
+function append(lines: string[], ...more: readonly (readonly string[])[]): void {
+  for (const each of more) for (const line of each) lines.push(line);
 }
 
 function hasItems(mapping: Mapping): boolean {

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { decrypt, edit, encrypt, generateAgeKey, type FormatName, SopsError } from './index.ts';
+
+let key: { identity: string; recipient: string };
+beforeAll(async () => {
+  key = await generateAgeKey();
+});
+
+const seal = async (plain: string | Buffer, format: FormatName = 'yaml'): Promise<Buffer> =>
+  await encrypt(plain, { format, recipients: [key.recipient] });
+const unseal = async (sealed: string | Buffer, format: FormatName = 'yaml'): Promise<Buffer> =>
+  await decrypt(sealed, { format, identities: [key.identity] });
+const refusal = async (work: Promise<unknown>): Promise<SopsError> =>
+  await work.then(
+    () => expect.unreachable('it was accepted'),
+    (error: unknown) => {
+      if (error instanceof SopsError) return error;
+      throw error;
+    },
+  );
+
+describe('bytes that are no text', () => {
+  test.each(['yaml', 'json'] as const)('are refused with their line in %s, and never replaced', async (format) => {
+    const plain = Buffer.from(format === 'yaml' ? 'a: x\nb: caf\xe9\n' : '{"a": "x",\n"b": "caf\xe9"}', 'latin1');
+    const error = await refusal(seal(plain, format));
+    expect(error.message).toBe('the file holds bytes that are not UTF-8 in line 2');
+    await expect(edit(await seal('a: x\n'), plain, { format: 'yaml', identities: [key.identity] })).rejects.toThrow();
+  });
+
+  test('come back from a value of a dotenv file, but are refused in a key', async () => {
+    for (const name of ['A', 'A_unencrypted']) {
+      const plain = Buffer.from(`${name}=caf\xe9\\n\xff\nB=\xc3\xa9\n`, 'latin1');
+      expect(await unseal(await seal(plain, 'dotenv'), 'dotenv')).toEqual(plain);
+    }
+    const error = await refusal(seal(Buffer.from('A=1\n\xe9=1\n', 'latin1'), 'dotenv'));
+    expect(error.message).toBe('line 2: holds bytes that are not UTF-8');
+  });
+
+  test('are text where a byte order mark says UTF-16', async () => {
+    const little = Buffer.from('\ufeffa: é\n', 'utf16le');
+    for (const plain of [little, Buffer.from(little).swap16()]) {
+      expect((await unseal(await seal(plain))).toString()).toBe('a: é\n');
+    }
+  });
+});
+
+describe('a file that is too much', () => {
+  test.each([
+    ['lists on one line of YAML', `a:\n  ${'- '.repeat(20_000)}x\n`, 'yaml'],
+    ['flow lists of YAML', `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`, 'yaml'],
+    ['lists of JSON', `{"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'json'],
+  ] as const)('by its depth is refused: %s', async (_what, plain, format) => {
+    const { code, message } = await refusal(seal(plain, format));
+    expect(code).toBe('input');
+    expect(message).toMatch(/nested more than 500 levels deep|RESOURCE_EXHAUSTION/);
+  });
+
+  test('by its values is refused before all of it is read', async () => {
+    const { message } = await refusal(seal(`a: [${'1,'.repeat(1_600_000)}]\n`));
+    expect(message).toBe('the file has more than 500000 values, with what its aliases stand for');
+  }, 60_000);
+
+  test('by its comments is not: a run of them of any length is read and written', async () => {
+    const plain = `${'# x\n'.repeat(130_000)}a:\n${'    # y\n'.repeat(130_000)}    b: 1\n`;
+    const rule = { unencryptedSuffix: 'a' };
+    const sealed = await encrypt(plain, { format: 'yaml', recipients: [key.recipient], rule });
+    expect((await unseal(sealed)).toString() === plain).toBe(true);
+  }, 60_000);
+
+  test('an empty one has nothing to encrypt', async () => {
+    expect((await refusal(seal(''))).message).toBe('the file is empty');
+  });
+});
+
+describe('an encrypted value', () => {
+  test.each([
+    ['the base64 of URLs', (part: string) => part.replace(/^../, '-_')],
+    ['base64 without its end', (part: string) => part.replace(/=+$/, '')],
+    ['something else in its base64', (part: string) => `*${part}`],
+  ])('with %s is refused, as sops does', async (_what, change) => {
+    const sealed = (await seal('a: some texts\n')).toString().replace(/(?<=data:)[^,]+/, change);
+    expect((await refusal(unseal(sealed))).code).toBe('tampered');
+  });
+
+  test('made of many beginnings takes no longer than another', async () => {
+    const bomb = `ENC[AES256_GCM,data:${'a,iv:a,tag:a,type:'.repeat(20_000)}x`;
+    const sealed = (await seal('a: some text\n')).toString().replace(/ENC\[[^\]]*\]/, bomb);
+    expect((await refusal(unseal(sealed))).code).toBe('tampered');
+  });
+});
