@@ -89,3 +89,40 @@ describe('an encrypted value', () => {
     expect((await refusal(unseal(sealed))).code).toBe('tampered');
   });
 });
+
+describe('a sops block of the wrong type', () => {
+  test.each([
+    ['mac', /"mac": "[^"]*"/, '"mac": {}', 'sops.mac: expected a string'],
+    ['lastmodified', /"lastmodified": "[^"]*"/, '"lastmodified": "soon"', 'sops.lastmodified: expected a time'],
+    ['lastmodified', /"lastmodified": "[^"]*"/, '"lastmodified": true', 'sops.lastmodified: expected a string'],
+    ['version', /"version": "[^"]*"/, '"version": []', 'sops.version: expected a string'],
+    ['a rule', /"unencrypted_suffix": "[^"]*"/, '"encrypted_regex": false', 'sops.encrypted_regex: expected a string'],
+    [
+      'mac_only_encrypted',
+      /"version"/,
+      '"mac_only_encrypted": {}, "version"',
+      'sops.mac_only_encrypted: expected true',
+    ],
+    ['age', /"age": \[[^\]]*\]/, '"age": {}', 'sops.age: expected a list'],
+    ['a key', /"age": \[[^\]]*\]/, '"age": [7]', 'sops.age[0]: expected a map'],
+    ['a recipient', /"recipient": "[^"]*"/, '"recipient": null', 'sops.age[0].recipient: missing'],
+    ['an armored file', /"enc": "[^"]*"/, '"enc": [1]', 'sops.age[0].enc: expected a string'],
+  ])('in %s is refused with the field', async (_what, found, put, message) => {
+    const sealed = (await seal('{"a": "hunter2"}', 'json')).toString();
+    const changed = sealed.replace(found, put);
+    expect(changed).not.toBe(sealed);
+    const error = await refusal(unseal(changed, 'json'));
+    expect(error.code).toBe('metadata');
+    expect(error.message).toContain(message);
+  });
+
+  test.each([
+    ['broken', (armor: string) => armor.replace('\\n', '\\n!')],
+    ['cut', (armor: string) => armor.slice(0, armor.length / 2)],
+    ['no armor', () => 'hello'],
+  ])('in an armored file that is %s opens for nobody', async (_what, change) => {
+    const sealed = (await seal('{"a": "hunter2"}', 'json')).toString();
+    const error = await refusal(unseal(sealed.replace(/(?<="enc": ")[^"]*/, change), 'json'));
+    expect(error.code).toBe('no-key');
+  });
+});

@@ -79,10 +79,25 @@ test.each([
   ['creation_rules:\n  - encrypted_regex: a\n    encrypted_suffix: b\n', /only one of/],
   ['creation_rules:\n  - key_groups: [{age: [a]}, {age: [b]}]\n', /several groups/],
   ['creation_rules:\n  - age: 7\n', /creation_rules\[0\]\.age: expected recipients/],
+  [
+    'creation_rules:\n  - age: a\n    encryped_regex: b\n',
+    /creation_rules\[0\]\.encryped_regex: a rule has no such key/,
+  ],
+  ['creation_rules:\n  - age: a\n    mac_only_encrypted: 1\n', /\.mac_only_encrypted: expected true or false/],
   ['creation_rules: {}\n', /has to be a list of maps/],
   ['a: [\n', /not valid YAML at line 2/],
 ])('%j is refused with the field', async (text, message) => {
   await expect(creationRuleFor(join(folder, 'env', 'a.yaml'), await rules(text))).rejects.toThrow(message);
+});
+
+test.each([
+  ['yes', true],
+  ['On', true],
+  ['no', false],
+  ['true', true],
+])('mac_only_encrypted: %s is read as sops reads it', async (word, meaning) => {
+  const config = await rules(`creation_rules:\n  - age: a\n    mac_only_encrypted: ${word}\n`);
+  expect((await creationRuleFor(join(folder, 'a.yaml'), config))?.macOnlyEncrypted).toBe(meaning);
 });
 
 test('a configuration without creation rules counts as none', async () => {

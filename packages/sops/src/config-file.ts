@@ -16,6 +16,9 @@ export interface CreationRule {
 
 const maxDepth = 100;
 
+/** Keys that are not age: a file for which they were left out would be closed to their holders. */
+const otherKeys = ['kms', 'gcp_kms', 'hckms', 'azure_keyvault', 'hc_vault_transit_uri', 'hc_vault', 'pgp'];
+
 /**
  * The nearest `.sops.yaml` in the folder of the path or above it. The sops command, and `slipway sops`, begin in the folder they are
  * called in, wherever the file is.
@@ -56,7 +59,7 @@ export async function creationRuleFor(
     return {
       recipients: options.recipients ?? recipientsOf(rule, where),
       rule: selectionIn(rule, where),
-      macOnlyEncrypted: rule['mac_only_encrypted'] === true,
+      macOnlyEncrypted: flag(rule, 'mac_only_encrypted', where),
     };
   }
   throw new SopsError('config', `${configFile}: no creation rule matches ${tried}`, {
@@ -84,7 +87,40 @@ function rulesOf(text: string, configFile: string): Record<string, unknown>[] | 
   if (!Array.isArray(rules) || !rules.every(isRecord)) {
     throw new SopsError('config', `${configFile}: creation_rules has to be a list of maps`);
   }
+  rules.forEach((rule, index) => {
+    refuseUnknown(rule, `${configFile}: creation_rules[${index}]`);
+  });
   return rules;
+}
+
+/** What a rule can say. A word that is none of these would be a rule that is not followed. */
+const ruleKeys = new Set<string>([
+  'path_regex',
+  'age',
+  'key_groups',
+  'mac_only_encrypted',
+  ...Object.values(ruleFields),
+  ...otherKeys,
+  // Of use with other keys only.
+  'aws_profile',
+  'shamir_threshold',
+]);
+
+function refuseUnknown(rule: Record<string, unknown>, where: string): void {
+  const unknown = Object.keys(rule).find((key) => !ruleKeys.has(key));
+  if (unknown === undefined) return;
+  throw new SopsError('config', `${where}.${unknown}: a rule has no such key`, {
+    hint: `known keys: ${[...ruleKeys].join(', ')}`,
+  });
+}
+
+/** As YAML 1.1 has it, and with it the sops command. */
+function flag(rule: Record<string, unknown>, key: string, where: string): boolean {
+  const value = rule[key] ?? false;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && /^(y|yes|on)$/i.test(value)) return true;
+  if (typeof value === 'string' && /^(n|no|off)$/i.test(value)) return false;
+  throw new SopsError('config', `${where}.${key}: expected true or false`);
 }
 
 function selectionIn(rule: Record<string, unknown>, where: string): SelectionRule {
@@ -100,9 +136,6 @@ function selectionIn(rule: Record<string, unknown>, where: string): SelectionRul
   }
   return named;
 }
-
-/** Keys that are not age: a file for which they were left out would be closed to their holders. */
-const otherKeys = ['kms', 'gcp_kms', 'hckms', 'azure_keyvault', 'hc_vault_transit_uri', 'hc_vault', 'pgp'];
 
 function recipientsOf(rule: Record<string, unknown>, where: string): string[] {
   const groups = rule['key_groups'];

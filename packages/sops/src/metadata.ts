@@ -27,6 +27,8 @@ export interface Metadata {
 /** Values under keys that end so stay clear where nothing else is said. */
 export const defaultSuffix = '_unencrypted';
 
+const restore = 'the sops block was cut or changed; restore the file from its history';
+
 const foreignKeys = ['azure_kv', 'gcp_kms', 'hc_vault', 'hckms', 'kms', 'pgp'];
 
 /** Reads the `sops` block. */
@@ -54,9 +56,9 @@ export function readMetadata(block: Value | undefined): Metadata {
   if (Object.keys(rule).length === 0) rule['unencryptedSuffix'] = defaultSuffix;
   return {
     age: wrappedKeys(block.get('age')),
-    lastModified: requiredText(block, 'lastmodified'),
+    lastModified: time(block, 'lastmodified'),
     mac: requiredText(block, 'mac'),
-    macOnlyEncrypted: isTrue(block.get('mac_only_encrypted')),
+    macOnlyEncrypted: flag(block, 'mac_only_encrypted'),
     rule,
     version: optionalText(block, 'version') ?? '',
     foreign: foreignKeys.flatMap((key) => {
@@ -89,30 +91,39 @@ export function writeMetadata(metadata: Metadata): Mapping {
 
 function wrappedKeys(value: Value | undefined): WrappedKey[] {
   if (value === undefined || value === null) return [];
-  if (!(value instanceof Sequence)) throw new SopsError('metadata', 'sops.age: expected a list');
+  if (!(value instanceof Sequence)) throw new SopsError('metadata', 'sops.age: expected a list', { hint: restore });
   return value.elements
     .filter((element) => element.kind === 'element')
     .map(({ value: key }, index) => {
-      if (!(key instanceof Mapping)) throw new SopsError('metadata', `sops.age[${index}]: expected a map`);
+      if (!(key instanceof Mapping))
+        throw new SopsError('metadata', `sops.age[${index}]: expected a map`, { hint: restore });
       const place = `age[${index}].`;
       return { recipient: requiredText(key, 'recipient', place), enc: requiredText(key, 'enc', place) };
     });
 }
 
-function optionalText(block: Mapping, key: string): string | undefined {
+function optionalText(block: Mapping, key: string, place = ''): string | undefined {
   const value = block.get(key);
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  // Without quotes, which sops does not mind.
   if (value instanceof Timestamp) return value.text;
-  return typeof value === 'string' ? value : undefined;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  throw new SopsError('metadata', `sops.${place}${key}: expected a string`, { hint: restore });
 }
 
 function requiredText(block: Mapping, key: string, place = ''): string {
-  const text = optionalText(block, key);
+  const text = optionalText(block, key, place);
   if (text === undefined || text === '') {
-    throw new SopsError('metadata', `sops.${place}${key}: missing`, {
-      hint: 'the sops block was cut; restore the file from its history',
-    });
+    throw new SopsError('metadata', `sops.${place}${key}: missing`, { hint: restore });
   }
   return text;
+}
+
+function time(block: Mapping, key: string): string {
+  const text = requiredText(block, key);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[-+]\d\d:\d\d)$/.test(text)) return text;
+  throw new SopsError('metadata', `sops.${key}: expected a time such as 2026-11-15T07:00:00Z`, { hint: restore });
 }
 
 /** Old files carry empty lists. */
@@ -120,6 +131,10 @@ function isAbsent(value: Value | undefined): boolean {
   return value === undefined || value === null || (value instanceof Sequence && value.elements.length === 0);
 }
 
-function isTrue(value: Value | undefined): boolean {
-  return value === true || value === 'true';
+function flag(block: Mapping, key: string): boolean {
+  const value = block.get(key) ?? false;
+  if (typeof value === 'boolean') return value;
+  // A dotenv file holds only strings.
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new SopsError('metadata', `sops.${key}: expected true or false`, { hint: restore });
 }

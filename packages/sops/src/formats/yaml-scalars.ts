@@ -48,27 +48,32 @@ function wholeNumber(text: string): bigint | undefined {
 }
 
 const timestampForm =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d{1,9})?(Z|[-+]\d{2}:\d{2}))|(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d{1,9})?))?$/;
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})([.,]\d+)?(?:Z|([-+])(\d{2}):(\d{2})))|(?: (\d{1,2}):(\d{1,2}):(\d{1,2})([.,]\d+)?))?$/;
 
 function timestampOf(text: string): Timestamp | undefined {
   const match = timestampForm.exec(text);
   if (match === null) return undefined;
   const [, year = '', month = '', day = ''] = match;
   const [hour = '0', minute = '0', second = '0', fraction = ''] =
-    match[4] === undefined ? match.slice(9) : match.slice(4);
-  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+    match[4] === undefined ? match.slice(11) : match.slice(4);
+  // Years repeat after 400; the first hundred are others to Node.
+  const days = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
+  const [sign = '+', zoneHours = '0', zoneMinutes = '0'] = match.slice(8);
   const valid =
     between(month, 1, 12) &&
     between(day, 1, days) &&
     between(hour, 0, 23) &&
     between(minute, 0, 59) &&
-    between(second, 0, 59);
+    between(second, 0, 59) &&
+    between(zoneHours, 0, 23) &&
+    between(zoneMinutes, 0, 59);
   if (!valid) return undefined;
   const two = (part: string): string => part.padStart(2, '0');
-  const decimals = fraction.replace(/\.?0+$/, '');
-  const zone = match[8] === undefined || /^[-+]00:00$/.test(match[8]) ? 'Z' : match[8];
+  // Go keeps nine digits, and takes a comma for the point.
+  const decimals = fraction.slice(1, 10).replace(/0+$/, '');
+  const zone = Number(zoneHours) + Number(zoneMinutes) === 0 ? 'Z' : `${sign}${two(zoneHours)}:${two(zoneMinutes)}`;
   return new Timestamp(
-    `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}${decimals}${zone}`,
+    `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}${decimals && `.${decimals}`}${zone}`,
   );
 }
 

@@ -27,6 +27,20 @@ test('identities come from all places sops looks at, taken together', async () =
   expect(found).toEqual(['AGE-SECRET-KEY-1A', 'AGE-SECRET-KEY-1B', 'AGE-SECRET-KEY-1C', 'AGE-SECRET-KEY-1D']);
 });
 
+test.each([
+  ['linux', {}, '.config'],
+  ['linux', { XDG_CONFIG_HOME: 'xdg', APPDATA: 'roaming' }, 'xdg'],
+  ['darwin', {}, 'Library/Application Support'],
+  ['darwin', { XDG_CONFIG_HOME: 'xdg' }, 'xdg'],
+  ['win32', { APPDATA: 'roaming', XDG_CONFIG_HOME: 'xdg' }, 'roaming'],
+] as const)('the own key file of %s with %j is below %s, as with sops', async (platform, given, below) => {
+  const folder = join(home, below, 'sops', 'age');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'keys.txt'), '# mine\r\n\r\nAGE-SECRET-KEY-1D\r\n');
+  const env = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, join(home, value)]));
+  expect(await findAgeIdentities({ env, home, platform })).toEqual(['AGE-SECRET-KEY-1D']);
+});
+
 test('nothing anywhere is no identity, not an error', async () => {
   expect(await findAgeIdentities({ env: {}, home })).toEqual([]);
 });

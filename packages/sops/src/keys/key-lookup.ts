@@ -12,6 +12,8 @@ export interface KeyLookupOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Home folder. Default: the user's. */
   readonly home?: string;
+  /** Default: that of this machine. */
+  readonly platform?: NodeJS.Platform;
   /** For whom the file is: `SOPS_AGE_KEY_CMD` is run once for each, with it in `SOPS_AGE_RECIPIENT`. Default: once, without. */
   readonly recipients?: readonly string[];
   /** Is told what is wrong with one place when others have identities. When none has, it is thrown. */
@@ -24,7 +26,8 @@ export interface KeyLookupOptions {
  */
 export async function findAgeIdentities(options: KeyLookupOptions = {}): Promise<string[]> {
   const env = options.env ?? process.env;
-  const own = join(configurationFolder(env, options.home ?? homedir()), 'sops', 'age', 'keys.txt');
+  const folder = configurationFolder(env, options.home ?? homedir(), options.platform ?? process.platform);
+  const own = join(folder, 'sops', 'age', 'keys.txt');
   const places = [
     async () => identitiesIn(env['SOPS_AGE_KEY'] ?? '', 'SOPS_AGE_KEY'),
     async () => await inNamedFile(env['SOPS_AGE_KEY_FILE']),
@@ -95,11 +98,18 @@ export function identitiesIn(text: string, where: string): string[] {
   return found;
 }
 
-function configurationFolder(env: Readonly<Record<string, string | undefined>>, home: string): string {
+function configurationFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+  platform: NodeJS.Platform,
+): string {
+  if (platform === 'win32') {
+    // Windows minds no case in names; a copy of its environment does.
+    const name = Object.keys(env).find((key) => key.toLowerCase() === 'appdata');
+    return (name && env[name]) || join(home, 'AppData', 'Roaming');
+  }
   if (env['XDG_CONFIG_HOME']) return env['XDG_CONFIG_HOME'];
-  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support');
-  if (process.platform === 'win32' && env['AppData']) return env['AppData'];
-  return join(home, '.config');
+  return platform === 'darwin' ? join(home, 'Library', 'Application Support') : join(home, '.config');
 }
 
 async function outputOf(command: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
