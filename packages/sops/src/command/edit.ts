@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, constants, readFile } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { CommandError, defineCommand, exitCodes, type Terminal } from '@slipway/kube/command';
 
 import { shellWords } from '../keys/shell-words.ts';
 import { SopsError } from '../sops-error.ts';
 import { decrypt, edit } from '../sops-file.ts';
+import { withClearCopy } from './clear-copy.ts';
 import { explained, fileArgument, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
 
 /** `slipway sops edit`. */
@@ -19,16 +19,12 @@ export const editCommand = defineCommand({
     const format = file.format.name;
     const identities = await explained(file.name, async () => await identitiesFor(terminal, file));
     const plain = await explained(file.name, async () => await decrypt(file.content, { format, identities }));
-    // mkdtemp makes a folder that only its owner can enter.
-    const folder = await mkdtemp(join(tmpdir(), 'slipway-sops-'));
-    try {
-      const copy = join(folder, basename(file.path));
-      await writeFile(copy, plain, { mode: 0o600 });
+    await withClearCopy(basename(file.path), plain, async (copy) => {
       const options = { format, identities, clock: terminal.clock };
       let before = plain;
       for (;;) {
         await openEditor(terminal, copy);
-        const changed = await readFile(copy);
+        const changed = await readCopy(copy);
         if (changed.equals(plain)) {
           terminal.err(`${file.name}: nothing changed\n`);
           return;
@@ -44,11 +40,15 @@ export const editCommand = defineCommand({
           before = changed;
         }
       }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   },
 });
+
+async function readCopy(path: string): Promise<Buffer> {
+  return await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandError(`the editor left no file to read (${cause.code})`, { hint: 'the file is as it was', cause });
+  });
+}
 
 /** Something that can be mended in the editor. */
 function isMistake(error: unknown): error is CommandError {
