@@ -107,6 +107,17 @@ suite('a YAML file', () => {
     }
   });
 
+  test('keeps a merge key one', async () => {
+    const opened = await unseal(await seal('a: &a {b: 1}\nc: {<<: *a}\n'));
+    expect(opened).toBe('a:\n    b: 1\nc:\n    !!merge <<:\n        b: 1\n');
+    expect(await unseal(await seal(opened))).toBe(opened);
+  });
+
+  test('reads a block at the end of a file that lacks its last line end without one, as sops does', async () => {
+    expect(await unseal(await seal('a: |\n    one\n    two'))).toBe('a: |-\n    one\n    two\n');
+    expect(await unseal(await seal('a: |\n    one\n    two\n'))).toBe('a: |\n    one\n    two\n');
+  });
+
   test('reads the tag of a list as if it were not there', async () => {
     expect(await unseal(await seal('a: !!omap [b: 1]\n'))).toBe('a:\n    - b: 1\n');
   });
@@ -171,6 +182,22 @@ suite('comments', () => {
     const hidden = await seal(text, { rule: { encryptedCommentRegex: 'public' } });
     expect(hidden).not.toContain('ann');
     expect(hidden).toContain('# public');
+  });
+
+  test.each([
+    ['a key without a value', 'a:\n# hide\nb: hunter2\n'],
+    ['a key without a value, farther in', 'a:\n    b:\n# hide\nc: hunter2\n'],
+    ['a value, farther in', 'a: "x"\n    # hide\nb: hunter2\n'],
+    ['an empty map', 'a: {}\n    # hide\nb: hunter2\n'],
+    ['a dash without a value', 'l:\n    -\n    # hide\n    - hunter2\n'],
+  ])('below %s are about what comes next', async (_where, text) => {
+    const sealed = await seal(text, { rule: { encryptedCommentRegex: 'hide' } });
+    expect(sealed).not.toContain('hunter2');
+    expect((await unseal(sealed)).split('\n').findIndex((line) => line.includes('# hide'))).toBe(
+      text.split('\n').findIndex((line) => line.includes('# hide')),
+    );
+    const clear = await seal(text, { rule: { unencryptedCommentRegex: 'hide' } });
+    expect(clear).toContain('hunter2');
   });
 
   test('without text stay, and become no value of a list', async () => {

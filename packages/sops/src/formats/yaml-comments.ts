@@ -8,8 +8,8 @@ type Item = Collection['items'][number];
 
 /**
  * Moves comments to the collection they are indented for, before the library makes nodes of them: a sealed comment opens only there.
- * The library leaves a run of comments in which some belong to a collection above to the innermost one, and gives what stands at
- * the end of the line of a key to the value below.
+ * The library leaves a run of comments in which some belong to a collection above to the innermost one, gives what stands at the end
+ * of the line of a key to the value below, and may give what stands below a value to that.
  */
 export function placeComments(token: CST.Token | undefined, depth = 0): void {
   if (!isCollection(token)) return;
@@ -17,10 +17,12 @@ export function placeComments(token: CST.Token | undefined, depth = 0): void {
   for (let index = 0; index < token.items.length; index += 1) {
     const item = token.items[index]!;
     const { value } = item;
-    if (!isCollection(value)) continue;
-    giveToKey(item);
-    placeComments(value, depth + 1);
-    const above = takeCommentsAbove(value, token);
+    let above: CST.SourceToken[];
+    if (isCollection(value)) {
+      giveToKey(item);
+      placeComments(value, depth + 1);
+      above = takeCommentsAbove(value, token);
+    } else above = takeCommentsBelow(item);
     if (above.length === 0) continue;
     const next = token.items[index + 1];
     if (next === undefined) token.items.push({ start: above });
@@ -30,6 +32,23 @@ export function placeComments(token: CST.Token | undefined, depth = 0): void {
 
 function isCollection(token: CST.Token | null | undefined): token is Collection {
   return token?.type === 'block-map' || token?.type === 'block-seq';
+}
+
+/**
+ * Takes out the comments on lines of their own after a single value, or after a key or dash without one. They are about what comes next:
+ * a rule that goes by comments would look for them there.
+ */
+function takeCommentsBelow({ start, key, sep, value }: Item): CST.SourceToken[] {
+  if (value && !('end' in value)) return [];
+  const after = value ? value.end : key || sep ? sep : start;
+  if (!after) return [];
+  const begin = value || sep ? 0 : after.findIndex(({ type }) => type === 'seq-item-ind');
+  const line = begin < 0 ? -1 : after.findIndex(({ type }, index) => index >= begin && type === 'newline');
+  const below = line < 0 ? [] : after.slice(line + 1);
+  const isOnlyComments = below.every(({ type }) => type === 'comment' || type === 'newline' || type === 'space');
+  if (!isOnlyComments || !below.some(({ type }) => type === 'comment')) return [];
+  after.length = line + 1;
+  return below;
 }
 
 /** The comment of `key: # comment` goes before the key. */

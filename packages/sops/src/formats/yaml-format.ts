@@ -74,6 +74,8 @@ interface Reading {
   values: number;
   readonly open: Set<YamlNode>;
   readonly lines: LineCounter;
+  /** Where the file ends when no line end does; else beyond. */
+  readonly end: number;
 }
 
 function readDocuments(text: string): Documents {
@@ -93,7 +95,7 @@ function readDocuments(text: string): Documents {
     const [error] = document.errors;
     // The library quotes the line it stumbled over, which may hold a secret.
     if (error) throw new SopsError('input', `not valid YAML: ${error.code} at ${placeOf(lines.linePos(error.pos[0]))}`);
-    return readDocument(document as YamlDocument, lines);
+    return readDocument(document as YamlDocument, lines, text.endsWith('\n') ? Infinity : text.length);
   });
 }
 
@@ -121,13 +123,14 @@ function placeOf({ line, col }: { readonly line: number; readonly col: number })
   return `line ${line}, column ${col}`;
 }
 
-function readDocument(document: YamlDocument, lines: LineCounter): Mapping {
+function readDocument(document: YamlDocument, lines: LineCounter, end: number): Mapping {
   const root = document.contents;
   const mapping = new Mapping();
   addComments(mapping, document.commentBefore);
-  if (isMap(root))
-    append(mapping, readMap(root, '', { anchors: new Map(), values: 0, open: new Set(), lines }).entries);
-  else if (root !== null && !(isScalar(root) && root.type === 'PLAIN' && root.source === '')) {
+  if (isMap(root)) {
+    append(mapping, readMap(root, '', { anchors: new Map(), values: 0, open: new Set(), lines, end }).entries);
+    addCommentsBelow(mapping, root);
+  } else if (root !== null && !(isScalar(root) && root.type === 'PLAIN' && root.source === '')) {
     throw new SopsError('input', 'the top level of a YAML document has to be a map');
   } else {
     addComments(mapping, root?.commentBefore);
@@ -159,8 +162,9 @@ function readMap(node: YAMLMap, path: string, reading: Reading): Mapping {
     const read = readValue(value, path === '' ? name : `${path}.${name}`, reading);
     if (isEmpty(read)) append(mapping, takeComments(read));
     mapping.entries.push({ kind: 'item', key: name, value: read });
+    addCommentsBelow(mapping, value);
   }
-  addComments(mapping, node.comment);
+  if (node.items.length > 0) addComments(mapping, node.comment);
   return mapping;
 }
 
@@ -185,7 +189,7 @@ function readValue(node: YamlNode | null, path: string, reading: Reading): Value
     return readValue(target, path, reading);
   }
   if (node.anchor !== undefined) reading.anchors.set(node.anchor, node);
-  if (isScalar(node)) return readScalar(node, path);
+  if (isScalar(node)) return readScalar(node, path, reading.end);
   reading.open.add(node);
   try {
     if (isMap(node)) return readMap(node, path, reading);
@@ -209,8 +213,9 @@ function readSequence(node: YAMLSeq<YamlNode>, path: string, reading: Reading): 
     // What stands before a map or list in a list is about all of it: a rule that goes by comments has to see it there.
     if (value instanceof Mapping || value instanceof Sequence) append(sequence, takeComments(value));
     sequence.elements.push({ kind: 'element', value });
+    addCommentsBelow(sequence, item);
   });
-  addComments(sequence, node.comment);
+  if (node.items.length > 0) addComments(sequence, node.comment);
   return sequence;
 }
 
@@ -262,8 +267,10 @@ function takeComments(value: Mapping | Sequence): Comment[] {
   return parts.splice(0, end < 0 ? parts.length : end) as Comment[];
 }
 
-function readScalar(node: Scalar, path: string): Leaf {
-  const text = String(node.value ?? '');
+function readScalar(node: Scalar, path: string, end: number): Leaf {
+  const isCut = node.type?.startsWith('BLOCK_') && node.range?.[1] === end;
+  // The library gives a block the line end that the file lacks.
+  const text = isCut ? String(node.value ?? '').replace(/\n$/, '') : String(node.value ?? '');
   switch (node.tag) {
     case undefined:
     case '!':
@@ -293,6 +300,11 @@ function addComments(to: Mapping | Sequence, text: string | null | undefined, in
     // The library gives a comment without text a blank, and a line without a comment nothing.
     if (line !== '') parts.push({ kind: 'comment', text: line === ' ' ? '' : line, inline });
   }
+}
+
+/** Those of an empty map or list, which has no place for them, stay below it. */
+function addCommentsBelow(to: Mapping | Sequence, node: YamlNode | null): void {
+  if ((isMap(node) || isSeq(node)) && node.items.length === 0) addComments(to, node.comment);
 }
 
 /** One by one: a call takes only so many arguments. */

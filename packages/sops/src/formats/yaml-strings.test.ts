@@ -42,14 +42,17 @@ test.each([
   ['a\nb', '|-\n    a\n    b'],
   ['a\n\n', '|+\n    a\n'],
   ['a\n  b\n', '|\n    a\n      b'],
+  [' begins with a blank\n', '|4\n     begins with a blank'],
+  ['\n', '|4+\n'],
 ])('the lines %j are written as a block', (text, written) => {
-  expect(blockText(text, 4)).toBe(written);
+  expect(blockText(text, 4, true)).toBe(written);
   expect(parse(`a: ${written}\n`)).toEqual({ a: text });
 });
 
-test.each(['one line', ' begins with a blank\n', 'ends a line with one \n', '\n', 'is\rnot printable\n'])(
-  '%j is no block',
-  (text) => {
-    expect(blockText(text, 4)).toBeUndefined();
-  },
-);
+test.each(['one line', 'ends a line with one \n', 'is\rnot printable\n'])('%j is no block', (text) => {
+  expect(blockText(text, 4, true)).toBeUndefined();
+});
+
+test.each([' begins with a blank\n', '\n'])('%j is no block where it is not one step farther in', (text) => {
+  expect(blockText(text, 6, false)).toBeUndefined();
+});

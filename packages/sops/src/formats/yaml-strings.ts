@@ -1,6 +1,9 @@
 import { SopsError } from '../sops-error.ts';
 import { resolvePlain } from './yaml-scalars.ts';
 
+/** Blanks for each level, as sops writes it. */
+export const defaultIndent = 4;
+
 /** A string on one line, in the quotes the Go library of sops would give it, so that a file is the same whoever wrote it. */
 export function inlineText(text: string): string {
   if (isSpecial(text) || /[\t\n]/.test(text)) return doubleQuoted(text);
@@ -9,15 +12,19 @@ export function inlineText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A string of several lines as a block, indented by this many blanks; undefined where a block could not carry it. */
-export function blockText(text: string, indent: number): string | undefined {
-  if (!text.includes('\n') || isSpecial(text)) return undefined;
-  // The Go library counts the indentation of a block that begins with a blank wrongly inside of lists.
-  if (/^[ \n]| $| \n/.test(text)) return undefined;
-  const ends = text.endsWith('\n') ? (text.endsWith('\n\n') ? '+' : '') : '-';
+/**
+ * A string of several lines as a block, indented by this many blanks; undefined where a block could not carry it. One that begins with
+ * a blank has to say how far it is indented, which the Go library gets right only where that is one step, as it is not in lists.
+ */
+export function blockText(text: string, indent: number, isOneStep: boolean): string | undefined {
+  if (!text.includes('\n') || isSpecial(text) || / $| \n/.test(text)) return undefined;
+  const beginsWithBlank = /^[ \n]/.test(text);
+  if (beginsWithBlank && !isOneStep) return undefined;
+  const ends = text.endsWith('\n') ? (/^\n$|\n\n$/.test(text) ? '+' : '') : '-';
   const margin = ' '.repeat(indent);
   const lines = text.replace(/\n$/, '').split('\n');
-  return `|${ends}\n${lines.map((line) => (line === '' ? '' : margin + line)).join('\n')}`;
+  const header = `|${beginsWithBlank ? defaultIndent : ''}${ends}`;
+  return `${header}\n${lines.map((line) => (line === '' ? '' : margin + line)).join('\n')}`;
 }
 
 function readsAsString(text: string): boolean {

@@ -1,8 +1,6 @@
 import { floatText } from '../leaf-bytes.ts';
 import { type Comment, type Documents, type Leaf, Mapping, Sequence, Timestamp, type Value } from '../tree.ts';
-import { blockText, inlineText } from './yaml-strings.ts';
-
-const defaultIndent = 4;
+import { blockText, defaultIndent, inlineText } from './yaml-strings.ts';
 
 /** YAML in the layout of sops, so that a file both of them write changes only where its content does. */
 export function writeDocuments(documents: Documents, indent: number = defaultIndent): string {
@@ -24,7 +22,7 @@ class Writer {
 
   value(value: Value): string {
     if (value instanceof Mapping) return this.document(value);
-    const lines = this.#value(value, 0);
+    const lines = this.#value(value, 0, 0);
     // The line of a key that is not there.
     if (isFull(value)) lines.shift();
     return lines.map((line) => `${line}\n`).join('');
@@ -44,9 +42,10 @@ class Writer {
         waiting.add(entry);
         continue;
       }
-      const key = inlineText(entry.key);
+      // Quoted, a merge would be one no more.
+      const key = entry.key === '<<' ? '!!merge <<' : inlineText(entry.key);
       const margin = ' '.repeat(column);
-      const [first, ...rest] = this.#value(entry.value, this.#below(column));
+      const [first, ...rest] = this.#value(entry.value, this.#below(column), column);
       // YAML reads a key of more than 1024 characters only in this form.
       const before = key.length > 1024 ? [`${margin}? ${key}`, `${margin}:`] : [`${margin}${key}:`];
       before.push(before.pop()! + (first === '' ? '' : ` ${first}`));
@@ -69,21 +68,21 @@ class Writer {
         const [first = '', ...rest] = this.#collection(element.value, inner);
         append(lines, waiting.around([dash + first.slice(inner)], element.value, true), rest);
       } else {
-        const [first = '', ...rest] = this.#value(element.value, inner);
+        const [first = '', ...rest] = this.#value(element.value, inner, column);
         append(lines, waiting.around([dash + first], element.value, rest.length > 0), rest);
       }
     }
     return [...lines, ...waiting.left()];
   }
 
-  /** What stands on the line of the key, empty when nothing does, and the lines below it in this column. */
-  #value(value: Value, column: number): string[] {
+  /** What stands on the line of the key, empty when nothing does, and the lines below it in a column. The key begins in another. */
+  #value(value: Value, column: number, begin: number): string[] {
     if (isFull(value)) return ['', ...this.#collection(value, column)];
     if (value instanceof Mapping) return ['{}'];
     if (value instanceof Sequence) return ['[]'];
     if (value instanceof Uint8Array) return [`!!binary ${Buffer.from(value).toString('base64')}`];
     if (typeof value !== 'string') return [plainText(value)];
-    return (blockText(value, column) ?? inlineText(value)).split('\n');
+    return (blockText(value, column, column - begin === this.#indent) ?? inlineText(value)).split('\n');
   }
 
   #collection(value: Mapping | Sequence, column: number): string[] {
@@ -146,6 +145,11 @@ function plainText(leaf: Exclude<Leaf, string | Uint8Array>): string {
   if (typeof leaf !== 'number') return String(leaf);
   if (Number.isNaN(leaf)) return '.nan';
   if (!Number.isFinite(leaf)) return leaf > 0 ? '.inf' : '-.inf';
+  const [mantissa = '', exponent = ''] = leaf.toExponential().split('e');
+  // As the Go library has it, but that a whole number which was a float stays one.
+  if (Number(exponent) < -4 || Number(exponent) >= 6) {
+    return `${mantissa}e${exponent.replace(/^([-+])(\d)$/, '$10$2')}`;
+  }
   const text = floatText(leaf);
   return text.includes('.') ? text : `${text}.0`;
 }
