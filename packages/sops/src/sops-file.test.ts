@@ -200,6 +200,15 @@ suite('comments', () => {
     expect(clear).toContain('hunter2');
   });
 
+  test('above a dash without a value stay there, also where the list is not indented', async () => {
+    const sealed = await seal('a:\n- b\n# c\n-\nd:\n  - e\n  # f\n  -\n');
+    expect(await unseal(sealed)).toBe('a:\n    - b\n    # c\n    - null\nd:\n    - e\n    # f\n    - null\n');
+  });
+
+  test('of a file whose lines end with CR LF hold no CR', async () => {
+    expect(await unseal(await seal('# a\r\n# b\r\nc: 1 # d\r\n'))).toBe('# a\n# b\nc: 1 # d\n');
+  });
+
   test('without text stay, and become no value of a list', async () => {
     const text = '#\n# a\n#\nb:\n    #\n    - 1\n    #\n    - 2\n    #\n';
     expect(await unseal(await seal(text))).toBe(text);

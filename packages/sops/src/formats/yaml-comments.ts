@@ -71,6 +71,8 @@ function takeCommentsAbove(collection: Collection, parent: Collection): CST.Sour
   const last = collection.items.at(-1);
   if (!last || last.key || last.sep || last.value) return [];
   const { start } = last;
+  // A dash without a value.
+  if (start.some(({ type }) => type === 'seq-item-ind')) return [];
   // A list may begin in the column of the map it is a value of.
   const least = collection.indent === parent.indent ? collection.indent + 1 : collection.indent;
   const first = start.findIndex(({ type, indent }) => type === 'comment' && indent < least);

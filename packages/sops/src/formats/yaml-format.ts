@@ -207,7 +207,8 @@ function readSequence(node: YAMLSeq<YamlNode>, path: string, reading: Reading): 
     const scalar = isScalar(item) || isAlias(item);
     if (scalar) {
       addComments(sequence, item.commentBefore);
-      addComments(sequence, item.comment, true);
+      // The library gives a dash without a value the comment above it.
+      addComments(sequence, item.comment, !isScalar(item) || item.source !== '');
     }
     const value = readValue(item, `${path}[${index}]`, reading);
     // What stands before a map or list in a list is about all of it: a rule that goes by comments has to see it there.
@@ -296,7 +297,7 @@ function readScalar(node: Scalar, path: string, end: number): Leaf {
 function addComments(to: Mapping | Sequence, text: string | null | undefined, inline = false): void {
   if (!text) return;
   const parts = partsOf(to);
-  for (const line of text.split('\n')) {
+  for (const line of text.split(/\r?\n|\r$/)) {
     // The library gives a comment without text a blank, and a line without a comment nothing.
     if (line !== '') parts.push({ kind: 'comment', text: line === ' ' ? '' : line, inline });
   }
