@@ -61,7 +61,8 @@ export const listCommand = defineCommand({
     await using cluster = await connect();
     const namespace = flags['all-namespaces'] ? undefined : (flags.namespace ?? cluster.namespace);
     const storage = new ReleaseStorage(cluster.client, () => terminal.clock.now());
-    const all = (await explained(async () => await storage.all(namespace))).map(({ release }) => release);
+    const damaged = ({ message }: Error): void => terminal.err(`${message}\n`);
+    const all = (await explained(async () => await storage.all(namespace, damaged))).map(({ release }) => release);
     const states = statusesOf(flags);
     // The last revision of a release is never one that was superseded.
     const listed = states?.size === 1 && states.has('superseded') ? all : newest(all);

@@ -1,4 +1,4 @@
-import { CommandError, type ConnectedCluster, exitCodes, type Terminal } from '@slipway/kube/command';
+import { CommandError, type ConnectedCluster, exitCodes, formatDuration, type Terminal } from '@slipway/kube/command';
 
 import { ChartError } from '../chart/chart-error.ts';
 import { HelmfileError } from '../helmfile/helmfile-error.ts';
@@ -105,10 +105,18 @@ function progressText(event: ReleaseProgress): string {
     case 'phase':
       return event.text;
     case 'waiting':
-      return `  waiting   ${event.object}: ${event.message}`;
+      return `  waiting   ${event.object}: ${event.message}${more(event.others)}${waited(event.waitedMs)}`;
     default:
       return `  ${event.type.padEnd(9)} ${event.object}`;
   }
+}
+
+function more(others: readonly string[] = []): string {
+  return others.length === 0 ? '' : `, and ${others.length} more`;
+}
+
+function waited(waitedMs: number): string {
+  return waitedMs < 30_000 ? '' : ` (${formatDuration(Math.floor(waitedMs / 1000) * 1000)})`;
 }
 
 /** `a=b,c=d`, repeated. */

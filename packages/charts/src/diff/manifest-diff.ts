@@ -30,11 +30,23 @@ export function diffManifests(before: string, after: string, namespace: string):
 
 function objectsIn(manifest: string, namespace: string): Map<string, GoMap> {
   const objects = new Map<string, GoMap>();
-  for (const document of splitDocuments(manifest, dialects.helm4)) {
-    const value = readYaml(document);
-    if (isMap(value)) objects.set(nameOf(value, namespace), value);
-  }
+  for (const document of splitDocuments(manifest, dialects.helm4))
+    for (const value of listed(readYaml(document))) if (isMap(value)) objects.set(nameOf(value, namespace), value);
   return objects;
+}
+
+/** A list is what it holds: Secrets in it are Secrets. */
+function listed(value: Value): readonly Value[] {
+  if (!isMap(value)) return [value];
+  const kind = textOf(value.get('kind'));
+  const items = value.get('items');
+  if (!kind.endsWith('List') || !Array.isArray(items)) return [value];
+  const itemKind = kind.slice(0, -'List'.length);
+  return (items as readonly Value[]).map((item) =>
+    isMap(item) && itemKind !== '' && !item.has('kind')
+      ? new Map([...item, ['kind', itemKind], ['apiVersion', value.get('apiVersion')]])
+      : item,
+  );
 }
 
 function nameOf(object: GoMap, namespace: string): string {

@@ -1,10 +1,11 @@
-import { isConflict, type KubeObject } from '@slipway/kube';
+import type { KubeObject } from '@slipway/kube';
 
 import { uninstallOrder, sortByKind } from '../render/kind-order.ts';
 import { migrateFields } from './migrate-fields.ts';
 import { identityOf, objectText, type ReleaseObject } from './objects.ts';
 import type { Operation, PropagationPolicy } from './operation.ts';
 import { isKept, isOwnedBy, type Owner, withOwner } from './ownership.ts';
+import { refusedObject } from './refusal.ts';
 import { ReleaseError, textOf } from './release-error.ts';
 
 export interface ApplyOptions {
@@ -32,24 +33,13 @@ export async function applyObjects(
     const { name, namespace } = object.metadata;
     const present = async () =>
       (await operation.client.get(kind, { name: name!, namespace })) as KubeObject | undefined;
-    await operation.stillOurs();
     try {
-      if (options.migrate) await migrateFields(operation.client, each, await present());
-      await operation.client.apply(object, {
-        fieldManager: 'helm',
-        force: options.forceConflicts ?? false,
-        fieldValidation: 'Strict',
-      });
+      if (options.migrate) await migrateFields(operation, each);
+      await operation.apply(object, { force: options.forceConflicts ?? false });
     } catch (error) {
-      const hint = isConflict(error)
-        ? 'somebody else wrote these fields; take them over with --force-conflicts'
-        : 'the chart or its values have to be corrected';
-      refusals.push(
-        new ReleaseError('Refused', `${objectText(each)}: ${textOf(error)}`, {
-          hint,
-          cause: error,
-        }),
-      );
+      // Nobody may go on.
+      if (error instanceof ReleaseError) throw error;
+      refusals.push(refusedObject(each, error));
       const isThere = await present().catch(() => undefined);
       if (isThere === undefined && !options.makesRest) break;
       continue;
@@ -79,8 +69,8 @@ class Removal {
   }
 
   async remove(each: ReleaseObject): Promise<void> {
-    await this.#operation.stillOurs();
     await this.#operation.remove(each, false, this.#propagationPolicy).catch((cause: unknown) => {
+      if (cause instanceof ReleaseError) throw cause;
       const text = `${objectText(each)} cannot be deleted: ${textOf(cause)}`;
       this.#refusals.push(new ReleaseError('Refused', text, { hint: 'the message says who keeps it', cause }));
     });

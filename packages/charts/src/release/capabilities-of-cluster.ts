@@ -21,6 +21,8 @@ export function lookupIn(client: Client): Lookup {
     try {
       const kind = await client.resolve(apiVersion, kindName);
       const within = kind.scope === 'Namespaced' && namespace ? { namespace } : {};
+      // An object of a namespace has no address without one.
+      if (name && kind.scope === 'Namespaced' && !namespace) return undefined;
       if (name) return await client.get(kind, { ...within, name });
       const page = await client.listPage(kind, { ...within, limit: 0 });
       return { apiVersion, kind: `${kindName}List`, items: page.items };

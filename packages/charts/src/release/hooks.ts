@@ -1,10 +1,11 @@
-import { isNotFound, type KubeObject } from '@slipway/kube';
+import type { KubeObject } from '@slipway/kube';
 
 import type { HookEvent } from '../render/manifests.ts';
 import { objectText, readObjects, type ReleaseObject } from './objects.ts';
 import type { Operation } from './operation.ts';
+import { refusedObject } from './refusal.ts';
 import type { Release, ReleaseHook } from './release.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, textOf } from './release-error.ts';
 
 /**
  * Runs the hooks of an event, by weight and name, each to its end before the next. What becomes of them afterwards is their policy's to say. Answers the
@@ -58,7 +59,8 @@ export class HookFailure extends ReleaseError {
   readonly hooks: readonly ReleaseHook[];
 
   constructor(cause: unknown, hooks: readonly ReleaseHook[]) {
-    super('HookFailed', `a hook failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const hint = cause instanceof ReleaseError ? cause.hint : '';
+    super('HookFailed', `a hook failed: ${textOf(cause)}`, { hint, cause });
     this.hooks = hooks;
   }
 }
@@ -66,9 +68,10 @@ export class HookFailure extends ReleaseError {
 async function makeHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<ReleaseObject[]> {
   const objects = await readObjects(operation.client, hook.manifest, release.namespace);
   for (const each of objects) {
-    await operation.stillOurs();
     // As Helm 4 does: one that is still there from before is no obstacle, fields of somebody else are.
-    await operation.client.apply(each.object, { fieldManager: 'helm', force: false, fieldValidation: 'Strict' });
+    await operation.apply(each.object, { force: false }).catch((error: unknown) => {
+      throw error instanceof ReleaseError ? error : refusedObject(each, error);
+    });
     operation.say({ type: 'hook', object: objectText(each) });
   }
   return objects;
@@ -108,11 +111,8 @@ async function cleanUp(
   for (const hook of hooks) {
     // The definition of a kind would take everybody's objects of it along.
     if (hook.kind === 'CustomResourceDefinition' || !policiesOf(hook).has(policy)) continue;
-    for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
-      await operation.remove(each, true).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-    }
+    for (const each of await readObjects(operation.client, hook.manifest, release.namespace))
+      await operation.remove(each, true);
   }
 }
 

@@ -123,7 +123,7 @@ async function carryOut(
   } catch (error) {
     await fail(operation, current, error);
     if (!options.rollbackOnFailure || operation.isOvertaken) throw error;
-    await uninstallRelease(operation.context, {
+    await uninstallRelease(operation.uninterrupted, {
       name: release.name,
       namespace: release.namespace,
       skipHooks: options.skipHooks,
@@ -146,7 +146,15 @@ export async function fail(operation: Operation, release: Release, error: unknow
     status: 'failed',
     description: `${what} "${release.name}" failed: ${textOf(error)}`,
   };
-  await operation.record(failed).catch(() => undefined);
+  if (operation.isInterrupted)
+    operation.say({ type: 'phase', text: `interrupted: ${release.name} is marked as failed` });
+  try {
+    await operation.record(failed);
+  } catch {
+    // What it says may be what makes the record too large.
+    const description = `${failed.description.slice(0, 200)}…`;
+    await operation.record({ ...failed, description }).catch(() => undefined);
+  }
 }
 
 /** As Helm does, which marks one that is there already, too. */

@@ -1,6 +1,7 @@
 import type { Client, KubeObject } from '@slipway/kube';
 
 import type { ReleaseObject } from './objects.ts';
+import type { Operation } from './operation.ts';
 
 type FieldSet = { [path: string]: FieldSet };
 
@@ -18,11 +19,15 @@ interface ManagedField {
  * Turns what Helm 3 wrote (an `Update` of the manager `helm`) into an `Apply` of the same manager. Without it a field that leaves the manifest would
  * stay on the object for ever, owned by an update nobody makes again.
  */
-export async function migrateFields(
-  client: Client,
-  { kind }: ReleaseObject,
-  present: KubeObject | undefined,
-): Promise<void> {
+export async function migrateFields(operation: Operation, each: ReleaseObject): Promise<void> {
+  await operation.write(async () => {
+    await migrateOnce(operation.client, each);
+  });
+}
+
+async function migrateOnce(client: Client, { kind, object }: ReleaseObject): Promise<void> {
+  const key = { name: object.metadata.name!, namespace: object.metadata.namespace };
+  const present = (await client.get(kind, key)) as KubeObject | undefined;
   if (present === undefined) return;
   const fields = (present.metadata.managedFields ?? []) as ManagedField[];
   const isOld = (field: ManagedField): boolean =>
@@ -38,18 +43,14 @@ export async function migrateFields(
     ),
   };
   const kept = fields.filter((field) => !isOld(field) && field !== applied);
-  const { name, namespace, resourceVersion } = present.metadata;
-  await client.patch(
-    kind,
-    { name: name!, namespace },
-    {
-      type: 'json',
-      operations: [
-        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-        { op: 'replace', path: '/metadata/managedFields', value: [...kept, merged] },
-      ],
-    },
-  );
+  await client.patch(kind, key, {
+    type: 'json',
+    operations: [
+      // A conflict where somebody wrote it meanwhile, such as a controller its status.
+      { op: 'replace', path: '/metadata/resourceVersion', value: present.metadata.resourceVersion },
+      { op: 'replace', path: '/metadata/managedFields', value: [...kept, merged] },
+    ],
+  });
 }
 
 function unite(a: FieldSet, b: FieldSet): FieldSet {

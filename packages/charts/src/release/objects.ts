@@ -1,5 +1,4 @@
-import type { Client, Kind, KubeObject } from '@slipway/kube';
-import { isUnknownKind } from '@slipway/kube';
+import { type Client, isRecord, isUnknownKind, type Kind, type KubeObject } from '@slipway/kube';
 
 import { toPlain } from '../go/values.ts';
 import { readAllYaml } from '../yaml/read.ts';
@@ -25,16 +24,40 @@ export function identityOf({ object, kind }: ReleaseObject): string {
 /** Reads the objects of a manifest; those that live in a namespace and name none go to that of the release. */
 export async function readObjects(client: Client, manifest: string, namespace: string): Promise<ReleaseObject[]> {
   const found: ReleaseObject[] = [];
-  for (const document of readAllYaml(manifest)) {
-    const plain = toPlain(document) as KubeObject | null;
-    for (const object of plain?.kind?.endsWith('List') && Array.isArray(plain['items'])
-      ? (plain['items'] as KubeObject[])
-      : [plain]) {
-      if (object !== null && typeof object === 'object' && object.kind)
-        found.push(await resolveObject(client, object, namespace));
-    }
-  }
+  for (const document of readAllYaml(manifest))
+    for (const each of listed(toPlain(document)))
+      if (each !== null) found.push(await resolveObject(client, asObject(each), namespace));
   return found;
+}
+
+/** What a document holds: one object, or those of a list, which need not say what the list says of them. */
+function listed(document: unknown): readonly unknown[] {
+  if (!isRecord(document)) return [document];
+  const { apiVersion, kind, items } = document;
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [document];
+  const itemKind = kind.slice(0, -'List'.length);
+  const inherited = itemKind === '' ? {} : { apiVersion, kind: itemKind };
+  return items.map((item: unknown) => (isRecord(item) && !item['kind'] ? { ...item, ...inherited } : item));
+}
+
+/** Refuses what no API server could tell what it is. Helm does so, too: what is passed over in silence would be missed later. */
+function asObject(value: unknown): KubeObject {
+  const object = isRecord(value) ? value : {};
+  const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
+  const called = typeof metadata['name'] === 'string' ? `the object ${metadata['name']}` : 'an object';
+  const wrong = (field: string, what: string): ReleaseError =>
+    new ReleaseError('Refused', `${called} of the chart has ${what}`, {
+      hint: `look at ${field} in what slipway chart template prints`,
+    });
+  for (const field of ['apiVersion', 'kind'])
+    if (typeof object[field] !== 'string' || object[field] === '') throw wrong(field, `no ${field}`);
+  for (const field of ['name', 'namespace']) {
+    const given = metadata[field] ?? '';
+    if (typeof given !== 'string') throw wrong(`metadata.${field}`, `a metadata.${field} that is no text`);
+  }
+  for (const field of ['labels', 'annotations'])
+    if (!isRecord(metadata[field] ?? {})) throw wrong(`metadata.${field}`, `metadata.${field} that are no map`);
+  return object as unknown as KubeObject;
 }
 
 /** Refuses objects without a name, before anything is written: server-side apply takes none whose name the server is to choose. */

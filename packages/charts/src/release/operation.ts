@@ -5,11 +5,14 @@ import {
   isForbidden,
   isInvalid,
   isNotFound,
+  isTransient,
   KubeError,
+  type KubeObject,
   sleep,
 } from '@slipway/kube';
 
 import { objectText, type ReleaseObject } from './objects.ts';
+import { mayPass } from './refusal.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 import { ReleaseStorage } from './storage.ts';
@@ -29,20 +32,28 @@ export interface ReleaseContext {
 export type ReleaseProgress =
   | { readonly type: 'phase'; readonly text: string }
   | { readonly type: 'applied' | 'deleted' | 'hook' | 'ready'; readonly object: string }
-  | { readonly type: 'waiting'; readonly object: string; readonly message: string };
+  | ({ readonly type: 'waiting'; readonly waitedMs: number } & Waiting);
+
+/** What somebody waits for. */
+interface Waiting {
+  readonly object: string;
+  readonly message: string;
+  /** What else, in words. */
+  readonly others?: readonly string[];
+}
 
 /** One piece of work on one release. */
 export class Operation {
   readonly context: ReleaseContext;
   readonly storage: ReleaseStorage;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
+  readonly #timeoutMs: number;
   #held: HeldRevision | undefined;
 
+  /** @param timeoutMs how long each wait may take: for a hook, or for all objects */
   constructor(context: ReleaseContext, timeoutMs: number) {
     this.context = context;
     this.storage = new ReleaseStorage(context.client, () => context.clock.now());
-    this.deadline = context.clock.now() + timeoutMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   get client(): Client {
@@ -57,48 +68,92 @@ export class Operation {
     this.context.progress?.(event);
   }
 
-  /** Looks again every second until `check` answers nothing, or time is up. It answers what it waits for. */
-  async until(check: () => Promise<{ readonly object: string; readonly message: string } | undefined>): Promise<void> {
-    let said = '';
+  /** Looks again and again until `check` answers nothing, or time is up. It answers what it waits for. A server that is away for a moment is waited for, too. */
+  async until(check: () => Promise<Waiting | undefined>): Promise<void> {
+    const { clock, signal } = this.context;
+    const startedAt = clock.monotonic();
+    let said = { text: '', at: startedAt };
     for (;;) {
-      this.context.signal?.throwIfAborted();
-      const waiting = await check();
+      const waiting = await check().catch((error: unknown): Waiting => {
+        if (!isTransient(error)) throw error;
+        return { object: 'the API server', message: error.message };
+      });
       if (waiting === undefined) return;
-      if (this.context.clock.now() >= this.deadline) {
-        throw new ReleaseError('TimedOut', `${waiting.object}: ${waiting.message}`, {
-          hint: 'give it more time with --timeout, or look at the object',
-        });
+      const text = [`${waiting.object}: ${waiting.message}`, ...(waiting.others ?? [])].join('; ');
+      this.#unlessInterrupted(`waiting for ${text}`);
+      const now = clock.monotonic();
+      if (now - startedAt >= this.#timeoutMs) {
+        throw new ReleaseError('TimedOut', text, { hint: 'give it more time with --timeout, or look at the object' });
       }
-      const text = `${waiting.object}: ${waiting.message}`;
-      if (text !== said) this.say({ type: 'waiting', ...waiting });
-      said = text;
-      await sleep(this.context.clock, 500, this.context.signal);
+      if (text !== said.text || now - said.at >= stillWaitingMs) {
+        this.say({ type: 'waiting', waitedMs: now - startedAt, ...waiting });
+        said = { text, at: now };
+      }
+      // Who interrupts it is heard at once.
+      await sleep(clock, 500, signal).catch(() => undefined);
     }
+  }
+
+  /** Writes an object under Helm's name. */
+  async apply(object: KubeObject, { force }: { readonly force: boolean }): Promise<void> {
+    await this.write(async () => {
+      await this.client.apply(object, { fieldManager: 'helm', force, fieldValidation: 'Strict' });
+    });
   }
 
   /** Deletes an object and, when asked, waits until it is gone. */
   async remove(each: ReleaseObject, wait: boolean, propagationPolicy: PropagationPolicy = 'Background'): Promise<void> {
-    await this.stillOurs();
     const { name, namespace } = each.object.metadata;
-    const key = { name: name!, namespace };
-    try {
-      await this.client.delete(each.kind, key, { propagationPolicy });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    let wasThere = false;
+    await this.write(async () => {
+      try {
+        wasThere =
+          (await this.client.delete(each.kind, { name: name!, namespace }, { propagationPolicy })) !== undefined;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    });
+    if (!wasThere) return;
     if (wait) await this.untilGone([each]);
     this.say({ type: 'deleted', object: objectText(each) });
   }
 
   async untilGone(objects: readonly ReleaseObject[]): Promise<void> {
-    for (const each of objects) {
-      const { name, namespace } = each.object.metadata;
-      await this.until(async () =>
-        (await this.client.get(each.kind, { name: name!, namespace })) === undefined
-          ? undefined
-          : { object: objectText(each), message: 'it is still being deleted' },
-      );
-    }
+    const left = [...objects];
+    await this.until(async () => {
+      for (let each = left[0]; each !== undefined; each = left[0]) {
+        const { name, namespace } = each.object.metadata;
+        const present = await this.client.get(each.kind, { name: name!, namespace });
+        if (present !== undefined) return { object: objectText(each), message: 'it is still being deleted' };
+        left.shift();
+      }
+      return undefined;
+    });
+  }
+
+  /** Does what does no harm when it is done twice, as long as that is this process's to do. */
+  async write(work: () => Promise<void>): Promise<void> {
+    await this.insist(async () => {
+      this.#unlessInterrupted('writing');
+      await this.stillOurs();
+      await work();
+    }, mayPass);
+  }
+
+  get isInterrupted(): boolean {
+    return this.context.signal?.aborted ?? false;
+  }
+
+  /** For what undoes the work: who gave up wants it undone. */
+  get uninterrupted(): ReleaseContext {
+    return { ...this.context, signal: undefined };
+  }
+
+  #unlessInterrupted(what: string): void {
+    if (!this.isInterrupted) return;
+    throw new ReleaseError('Interrupted', `interrupted while ${what}`, {
+      hint: 'slipway chart history shows how far it came',
+    });
   }
 
   /**
@@ -167,14 +222,14 @@ export class Operation {
     if (held.isLost) throw overtaken(release);
   }
 
-  /** A record that is not written blocks the release for ten minutes: a server that is away for a moment is asked again. */
-  async insist<T>(write: () => Promise<T>): Promise<T> {
-    for (const delayMs of recordRetriesMs) {
+  /** A record that is not written blocks the release for ten minutes, and an object fails it: a server that is away for a moment is asked again. */
+  async insist<T>(write: () => Promise<T>, isWorthIt = isNotFinal): Promise<T> {
+    for (const delayMs of retriesMs) {
       try {
         return await write();
       } catch (error) {
-        if (!(error instanceof KubeError) || isInvalid(error) || isForbidden(error)) throw error;
-        await sleep(this.context.clock, delayMs, this.context.signal);
+        if (!isWorthIt(error)) throw error;
+        await sleep(this.context.clock, delayMs, this.context.signal).catch(() => undefined);
       }
     }
     return await write();
@@ -208,8 +263,14 @@ function overtaken({ name, revision }: Release): ReleaseError {
   );
 }
 
+function isNotFinal(error: unknown): boolean {
+  return error instanceof KubeError && !isInvalid(error) && !isForbidden(error);
+}
+
+/** A person who hears nothing for longer thinks that it hangs. */
+const stillWaitingMs = 30_000;
 const heartbeatMs = 15_000;
-const recordRetriesMs = [100, 1_000, 5_000];
+const retriesMs = [100, 1_000, 5_000];
 
 /** A pending revision nobody has touched for this long belongs to a process that died. Helm itself gives up after five minutes by default. */
 export const abandonedAfterMs = 600_000;

@@ -39,5 +39,5 @@ it('a record holds all there is of a hook, under the names Helm has for it', () 
     delete_policies: ['hook-succeeded'],
     output_log_policies: ['hook-failed'],
   });
-  expect(decodeRecord(text, release.labels).hooks[0]).toMatchObject(hook);
+  expect(decodeRecord(text, release.labels, 'default/a').hooks[0]).toMatchObject(hook);
 });

@@ -70,9 +70,19 @@ export function recordJson(release: Release): RecordJson {
   };
 }
 
-/** Reads it back. `labels` are those of the Secret: a record does not hold its own. */
-export function decodeRecord(text: string, labels: Readonly<Record<string, string>>): Release {
-  const record = parseRecord(text);
+/** Reads it back. `labels` are those of the Secret, which is called `secret`: a record does not hold its own. */
+export function decodeRecord(text: string, labels: Readonly<Record<string, string>>, secret: string): Release {
+  try {
+    return releaseOf(parseRecord(text), labels);
+  } catch (cause) {
+    throw new ReleaseError('Damaged', `the record of a release in the Secret ${secret} cannot be read`, {
+      hint: 'delete that Secret; older revisions stay',
+      cause,
+    });
+  }
+}
+
+function releaseOf(record: RecordJson, labels: Readonly<Record<string, string>>): Release {
   const { info = {} } = record;
   return {
     name: record.name,
@@ -88,27 +98,19 @@ export function decodeRecord(text: string, labels: Readonly<Record<string, strin
     config: record.config ?? {},
     manifest: record.manifest ?? '',
     hooks: (record.hooks ?? []).map(hookOf),
-    chart: record.chart ?? { metadata: { name: 'unknown', version: '' } },
+    chart: { ...record.chart, metadata: record.chart?.metadata ?? { name: 'unknown', version: '' } },
     applyMethod: record.apply_method ?? 'csa',
     labels,
   };
 }
 
 function parseRecord(text: string): RecordJson {
-  try {
-    const packed = Buffer.from(text, 'base64');
-    const compressed = packed[0] === 0x1f && packed[1] === 0x8b;
-    const json = compressed ? gunzipSync(packed, { maxOutputLength: mostBytes }) : packed;
-    const record = JSON.parse(json.toString('utf8')) as RecordJson;
-    if (typeof record.name !== 'string' || typeof record.version !== 'number')
-      throw new TypeError('no name or version');
-    return record;
-  } catch (cause) {
-    throw new ReleaseError('Damaged', 'the record of the release cannot be read', {
-      hint: 'delete its Secret (type helm.sh/release.v1); older revisions stay',
-      cause,
-    });
-  }
+  const packed = Buffer.from(text, 'base64');
+  const compressed = packed[0] === 0x1f && packed[1] === 0x8b;
+  const json = compressed ? gunzipSync(packed, { maxOutputLength: mostBytes }) : packed;
+  const record = JSON.parse(json.toString('utf8')) as RecordJson;
+  if (typeof record.name !== 'string' || typeof record.version !== 'number') throw new TypeError('no name or version');
+  return record;
 }
 
 function hookJson(hook: ReleaseHook): HookJson {

@@ -10,6 +10,7 @@ import { errorText } from '../chart/error-text.ts';
  * - `Damaged`: its record cannot be read;
  * - `TimedOut`: something did not become ready in time;
  * - `HookFailed`: a hook did not succeed;
+ * - `Interrupted`: whoever asked for it gave up;
  * - `Refused`: the API server said no.
  */
 export type ReleaseErrorCode =
@@ -21,6 +22,7 @@ export type ReleaseErrorCode =
   | 'Damaged'
   | 'TimedOut'
   | 'HookFailed'
+  | 'Interrupted'
   | 'Refused';
 
 /** A release could not be installed, changed or removed. */

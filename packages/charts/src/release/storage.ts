@@ -3,7 +3,9 @@ import {
   isAlreadyExists,
   isConflict,
   isInvalid,
+  isNamespaceTerminating,
   isNotFound,
+  isTransient,
   type KubeObject,
   Secret,
 } from '@slipway/kube';
@@ -16,6 +18,9 @@ const secretType = 'helm.sh/release.v1';
 const systemLabels = new Set(['name', 'owner', 'status', 'version', 'createdAt', 'modifiedAt']);
 /** What the API server stores at most in a Secret. */
 const mostBytes = 1_048_576;
+/** A record grows until its work is done: by what is said of the end, and by how each hook went. One that does not fit then is stuck. */
+const endBytes = 1_024;
+const hookEndBytes = 64;
 
 /** A stored revision, and when somebody last touched it. */
 export interface StoredRelease {
@@ -43,17 +48,21 @@ export class ReleaseStorage {
     );
   }
 
-  /** Every revision of every release in a namespace, or in all. */
-  async all(namespace: string | undefined): Promise<StoredRelease[]> {
-    return await this.#select(namespace, 'owner=helm');
+  /** Every revision of every release in a namespace, or in all, but for those whose record cannot be read: those are told. */
+  async all(namespace: string | undefined, damaged: (error: ReleaseError) => void): Promise<StoredRelease[]> {
+    return await this.#select(namespace, 'owner=helm', damaged);
   }
 
   /** Stores a new revision. That a Secret's name is taken only once is the lock between two who work on the same release. */
   async create(release: Release): Promise<void> {
-    const secret = this.#secret(release, { createdAt: this.#second() });
+    const spareBytes = endBytes + release.hooks.length * hookEndBytes;
+    const secret = this.#secret(release, { createdAt: this.#second() }, spareBytes);
     try {
       await this.#client.create(secret, { fieldManager: 'helm' });
     } catch (error) {
+      // Where only the answer got lost, the lock is ours.
+      if (isTransient(error) && (await this.#holds(secret))) return;
+      refuseNamespace(release, error);
       if (!isAlreadyExists(error)) throw error;
       throw new ReleaseError(
         'Busy',
@@ -128,7 +137,17 @@ export class ReleaseStorage {
     }
   }
 
-  async #select(namespace: string | undefined, labelSelector: string): Promise<StoredRelease[]> {
+  /** Whether the record of a Secret is there as it was sent. */
+  async #holds({ metadata, ...secret }: KubeObject): Promise<boolean> {
+    const present = await this.#client.get(Secret, { name: metadata.name!, namespace: metadata.namespace });
+    return present !== undefined && present.data?.['release'] === (secret['data'] as Record<string, string>)['release'];
+  }
+
+  async #select(
+    namespace: string | undefined,
+    labelSelector: string,
+    damaged?: (error: ReleaseError) => void,
+  ): Promise<StoredRelease[]> {
     const found: StoredRelease[] = [];
     const options = {
       labelSelector,
@@ -140,7 +159,18 @@ export class ReleaseStorage {
       if (encoded === undefined) continue;
       const labels = secret.metadata.labels ?? {};
       const own = Object.fromEntries(Object.entries(labels).filter(([label]) => !systemLabels.has(label)));
-      const release = decodeRecord(Buffer.from(encoded, 'base64').toString('utf8'), own);
+      let release: Release;
+      try {
+        release = decodeRecord(
+          Buffer.from(encoded, 'base64').toString('utf8'),
+          own,
+          `${secret.metadata.namespace}/${secret.metadata.name}`,
+        );
+      } catch (error) {
+        if (!damaged || !(error instanceof ReleaseError)) throw error;
+        damaged(error);
+        continue;
+      }
       const seconds = Math.max(Number(labels['modifiedAt'] ?? 0), Number(labels['createdAt'] ?? 0));
       found.push({ release, touched: seconds * 1000, resourceVersion: secret.metadata.resourceVersion ?? '' });
     }
@@ -151,7 +181,8 @@ export class ReleaseStorage {
     return String(Math.floor(this.#now() / 1000));
   }
 
-  #secret(release: Release, stamps: Readonly<Record<string, string>>): KubeObject {
+  /** @param spareBytes what has to fit in besides */
+  #secret(release: Release, stamps: Readonly<Record<string, string>>, spareBytes = 0): KubeObject {
     const refused = Object.keys(release.labels).find((label) => systemLabels.has(label));
     if (refused !== undefined) {
       throw new ReleaseError(
@@ -160,10 +191,11 @@ export class ReleaseStorage {
       );
     }
     const text = encodeRecord(release);
-    if (text.length > mostBytes) {
+    if (text.length + spareBytes > mostBytes) {
+      const besides = spareBytes === 0 ? '' : `, ${spareBytes} of them for how the work ends`;
       throw new ReleaseError(
         'TooLarge',
-        `the record of release ${release.name} has ${text.length} bytes; a Secret holds ${mostBytes}`,
+        `the record of release ${release.name} has ${text.length} bytes; a Secret holds ${mostBytes}${besides}`,
         {
           hint: 'take files the templates do not need out of the chart (.helmignore)',
         },
@@ -187,6 +219,20 @@ export class ReleaseStorage {
       data: { release: Buffer.from(text).toString('base64') },
     };
   }
+}
+
+/** Nothing can be stored where no namespace is, or one that goes. */
+function refuseNamespace({ name, namespace }: Release, cause: unknown): void {
+  if (isNamespaceTerminating(cause))
+    throw new ReleaseError('NotFound', `release ${name}: the namespace ${namespace} is being deleted`, {
+      hint: 'try again when it is gone',
+      cause,
+    });
+  if (isNotFound(cause))
+    throw new ReleaseError('NotFound', `release ${name}: there is no namespace ${namespace}`, {
+      hint: 'make it first, or with --create-namespace',
+      cause,
+    });
 }
 
 function keyOf({ namespace, name, revision }: Pick<Release, 'name' | 'namespace' | 'revision'>): {

@@ -106,7 +106,7 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
     if (options.cleanupOnFail) await cleanUp(operation, made, release, error);
     const good = history.findLast(({ status }) => status === 'deployed' || status === 'superseded');
     if (!options.rollbackOnFailure || good === undefined) throw error;
-    await rollbackRelease(operation.context, {
+    await rollbackRelease(operation.uninterrupted, {
       name: release.name,
       namespace: release.namespace,
       revision: good.revision,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@slipway/kube';
-import { healthOf } from '@slipway/manifests';
+import { healthOf, inParallel } from '@slipway/manifests';
 
 import { objectText, type ReleaseObject } from './objects.ts';
 import type { Operation } from './operation.ts';
@@ -15,24 +15,49 @@ export async function waitReady(
   { waitForJobs = false }: { readonly waitForJobs?: boolean | undefined } = {},
 ): Promise<void> {
   operation.say({ type: 'phase', text: 'waiting for the objects to be ready' });
-  const left = new Set(objects.filter((each) => !isPaused(each)));
+  let left = objects.filter((each) => !isPaused(each));
   await operation.until(async () => {
-    for (const each of left) {
-      const { name, namespace } = each.object.metadata;
-      const present = await operation.client.get(each.kind, { name: name!, namespace });
-      if (present === undefined) return { object: objectText(each), message: 'it does not exist' };
-      const health = healthOf(present as KubeObject);
-      if (health.status === 'Failed')
-        throw new ReleaseError('TimedOut', `${objectText(each)}: ${health.message}`, {
-          hint: 'it will not become ready by itself; look at the object',
-        });
-      const isEnough = health.status === 'Current' || (!waitForJobs && hasBegun(each, present as KubeObject));
-      if (!isEnough) return { object: objectText(each), message: health.message };
-      left.delete(each);
-      operation.say({ type: 'ready', object: objectText(each) });
-    }
-    return undefined;
+    const unready: Unready[] = [];
+    await inParallel(left, 4, async (each) => {
+      const state = await stateOf(operation, each, waitForJobs);
+      if (state) unready.push({ each, ...state });
+      else operation.say({ type: 'ready', object: objectText(each) });
+    });
+    const failed = unready.filter(({ isFinal }) => isFinal);
+    if (failed.length > 0)
+      throw new ReleaseError('TimedOut', failed.map(unreadyText).join('; '), {
+        hint: 'it will not become ready by itself; look at the object',
+      });
+    left = left.filter((each) => unready.some((other) => other.each === each));
+    const [first, ...others] = left.map((each) => unready.find((other) => other.each === each)!);
+    if (first === undefined) return undefined;
+    return { object: objectText(first.each), message: first.message, others: others.map(unreadyText) };
   });
+}
+
+interface Unready {
+  readonly each: ReleaseObject;
+  readonly message: string;
+  /** It will not become ready by itself. */
+  readonly isFinal: boolean;
+}
+
+function unreadyText({ each, message }: Unready): string {
+  return `${objectText(each)}: ${message}`;
+}
+
+/** Nothing for one that is ready. */
+async function stateOf(
+  operation: Operation,
+  each: ReleaseObject,
+  waitForJobs: boolean,
+): Promise<Omit<Unready, 'each'> | undefined> {
+  const { name, namespace } = each.object.metadata;
+  const present = (await operation.client.get(each.kind, { name: name!, namespace })) as KubeObject | undefined;
+  if (present === undefined) return { message: 'it does not exist', isFinal: false };
+  const { status, message } = healthOf(present);
+  const isReady = status === 'Current' || (!waitForJobs && status !== 'Failed' && hasBegun(each, present));
+  return isReady ? undefined : { message, isFinal: status === 'Failed' };
 }
 
 function isPaused({ kind, object }: ReleaseObject): boolean {

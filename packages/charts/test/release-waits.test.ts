@@ -1,0 +1,247 @@
+import { createClient, Deployment, Job, type TransportRequest } from '@slipway/kube';
+import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
+import { describe, expect, test } from 'vitest';
+
+import { releaseContext } from '../src/command/release-flags.ts';
+import {
+  type Chart,
+  installRelease,
+  loadFiles,
+  type ReleaseContext,
+  ReleaseStorage,
+  upgradeRelease,
+} from '../src/index.ts';
+
+const release = { name: 'shop', namespace: 'default' };
+const at = (name: string) => ({ namespace: 'default', name });
+
+async function chartOf(...documents: readonly string[]): Promise<Chart> {
+  const files = {
+    'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\n',
+    'templates/all.yaml': documents.join('---\n'),
+  };
+  return await loadFiles(Object.entries(files).map(([name, text]) => ({ name, data: Buffer.from(text) })));
+}
+
+const pod = 'template: {metadata: {labels: {a: b}}, spec: {restartPolicy: RESTART, containers: [{name: a, image: a}]}}';
+const deployment = (name: string): string =>
+  `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}}\nspec: {selector: {matchLabels: {a: b}}, ${pod.replace('RESTART', 'Always')}}\n`;
+/** A Job that ends when `end` is called. */
+const jobHook = (name: string, event: string): string =>
+  `apiVersion: batch/v1\nkind: Job\nmetadata: {name: ${name}, annotations: {helm.sh/hook: "${event}"}}\nspec: {${pod.replace('RESTART', 'Never')}}\n`;
+
+async function setStatus({ client }: TestCluster, kind: typeof Deployment | typeof Job, name: string, status: object) {
+  await client.patch(kind, at(name), { type: 'merge', body: { status } }, { subresource: 'status' });
+}
+
+const complete = (type: string, reason?: string) => ({
+  conditions: [{ type, status: 'True', ...(reason ? { reason } : {}) }],
+});
+const ready = {
+  observedGeneration: 1,
+  replicas: 1,
+  updatedReplicas: 1,
+  readyReplicas: 1,
+  availableReplicas: 1,
+  ...complete('Available'),
+};
+
+/** Work that goes on while a test looks at it. */
+function begin<T>(cluster: TestCluster, work: Promise<T>) {
+  let outcome: { value?: T; error?: { code: string; message: string; hint: string } } | undefined;
+  work.then(
+    (value) => (outcome = { value }),
+    (error: { code: string; message: string; hint: string }) => (outcome = { error }),
+  );
+  return {
+    end: async () => await cluster.eventually('it is done', () => outcome),
+    isDone: () => outcome !== undefined,
+  };
+}
+
+async function started(progress?: (line: string) => void) {
+  const cluster = await testCluster({ controllers: 'core' });
+  const stop = new AbortController();
+  const { client, clock } = cluster;
+  const context: ReleaseContext = {
+    ...releaseContext(
+      { clock, signal: stop.signal, err: (text: string) => progress?.(text) } as never,
+      { client } as never,
+    ),
+  };
+  return { cluster, context, stop };
+}
+
+async function statuses({ client }: TestCluster): Promise<string[]> {
+  const stored = await new ReleaseStorage(client, () => 0).history('default', 'shop');
+  return stored.map(({ release: { revision, status, description } }) => `${revision} ${status}: ${description}`);
+}
+
+describe.skipIf(skipped(onReference, 'waits for releases that take minutes: needs virtual time'))('waits', () => {
+  test('each hook, and the wait for the objects, may take as long as --timeout says', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const chart = await chartOf(jobHook('first', 'pre-install'), jobHook('second', 'pre-install'), deployment('web'));
+    const work = begin(cluster, installRelease(context, chart, { ...release, wait: true, timeoutMs: 60_000 }));
+    for (const name of ['first', 'second']) {
+      await cluster.eventually('it is made', async () => await cluster.client.get(Job, at(name)));
+      await cluster.advance(50_000);
+      await setStatus(cluster, Job, name, complete('Complete'));
+    }
+    await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('web')));
+    await cluster.advance(50_000);
+    await setStatus(cluster, Deployment, 'web', ready);
+    expect((await work.end()).value?.status).toBe('deployed');
+  });
+
+  test('one that fails for good ends the wait at once, also behind others', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const chart = await chartOf(deployment('a'), deployment('b'));
+    const work = begin(cluster, installRelease(context, chart, { ...release, wait: true }));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('b')));
+    const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
+    await setStatus(cluster, Deployment, 'b', { observedGeneration: 1, conditions });
+    await cluster.advance(2_000);
+    expect(work.isDone()).toBe(true);
+    expect((await work.end()).error?.message).toContain('Deployment default/b: ');
+  });
+
+  test('all that are not ready in time are named', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const chart = await chartOf(deployment('a'), deployment('b'), deployment('c'));
+    const work = begin(cluster, installRelease(context, chart, { ...release, wait: true, timeoutMs: 10_000 }));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('c')));
+    await setStatus(cluster, Deployment, 'a', ready);
+    const { error } = await work.end();
+    expect(error?.code).toBe('TimedOut');
+    expect(error?.message).toMatch(/^Deployment default\/b: .*; Deployment default\/c: /);
+  });
+
+  test('a server that is away for a moment ends no wait', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    let isAway = false;
+    let misses = 0;
+    const inner = cluster.transport();
+    const client = createClient({
+      transport: {
+        send: async (request: TransportRequest, signal) => {
+          if (isAway && request.path.includes('/deployments/')) {
+            misses += 1;
+            throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+          }
+          return await inner.send(request, signal);
+        },
+        open: (request, handler) => inner.open(request, handler),
+        close: async () => await inner.close(),
+      },
+      fieldManager: 'helm',
+      clock: cluster.clock,
+    });
+    const chart = await chartOf(deployment('web'));
+    const work = begin(cluster, installRelease({ ...context, client }, chart, { ...release, wait: true }));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('web')));
+    await cluster.advance(5_000);
+    isAway = true;
+    await cluster.advance(30_000);
+    isAway = false;
+    expect(misses).toBeGreaterThan(10);
+    await setStatus(cluster, Deployment, 'web', ready);
+    expect((await work.end()).value?.status).toBe('deployed');
+  });
+
+  test('whoever interrupts an upgrade that waits finds it marked as failed, and why', async () => {
+    const lines: string[] = [];
+    const { cluster, context, stop } = await started((line) => lines.push(line));
+    await using _cluster = cluster;
+    const chart = await chartOf(deployment('web'));
+    await begin(cluster, installRelease(context, chart, release)).end();
+    const work = begin(cluster, upgradeRelease(context, chart, { ...release, wait: true }));
+    await cluster.eventually('it waits', () => lines.some((line) => line.includes('waiting   ')));
+    stop.abort();
+    const { error } = await work.end();
+    expect(error?.code).toBe('Interrupted');
+    expect(error?.message).toMatch(/^interrupted while waiting for Deployment default\/web: /);
+    expect(lines.at(-1)).toBe('interrupted: shop is marked as failed\n');
+    expect(await statuses(cluster)).toEqual([
+      '1 deployed: Install complete',
+      expect.stringMatching(/^2 failed: Upgrade "shop" failed: interrupted while waiting/),
+    ]);
+  });
+
+  test('whoever interrupts it in a hook, too', async () => {
+    const { cluster, context, stop } = await started();
+    await using _cluster = cluster;
+    const work = begin(cluster, installRelease(context, await chartOf(jobHook('idle', 'pre-install')), release));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('idle')));
+    stop.abort();
+    expect((await work.end()).error?.message).toContain('interrupted while waiting for Job default/idle');
+    expect(await statuses(cluster)).toEqual([expect.stringContaining('1 failed: ')]);
+  });
+
+  test.each(['install', 'upgrade'] as const)(
+    '%s that is to be undone when it fails is undone when it is interrupted',
+    async (what) => {
+      const { cluster, context, stop } = await started();
+      await using _cluster = cluster;
+      const quick = await chartOf(
+        jobHook('undone', 'pre-delete,post-rollback'),
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+      );
+      const chart = await chartOf(jobHook('undone', 'pre-delete,post-rollback'), deployment('web'));
+      if (what === 'upgrade') await begin(cluster, installRelease(context, quick, release)).end();
+      const options = { ...release, rollbackOnFailure: true };
+      const work = begin(
+        cluster,
+        what === 'install' ? installRelease(context, chart, options) : upgradeRelease(context, chart, options),
+      );
+      await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('web')));
+      stop.abort();
+      await cluster.eventually('it is undone', async () => await cluster.client.get(Job, at('undone')));
+      await setStatus(cluster, Job, 'undone', complete('Complete'));
+      expect((await work.end()).error?.message).toContain(
+        what === 'install' ? 'has been uninstalled' : 'rolled back to revision 1',
+      );
+      expect(await cluster.client.get(Deployment, at('web'))).toBeUndefined();
+      expect((await statuses(cluster)).at(-1)).toBe(what === 'install' ? undefined : '3 deployed: Rollback to 1');
+    },
+  );
+
+  test('a person sees what is waited for, that it goes on, and nothing of what was never there', async () => {
+    let shown = '';
+    const { cluster, context } = await started((line) => (shown += line));
+    await using _cluster = cluster;
+    const chart = await chartOf(jobHook('work', 'pre-install'), deployment('a'), deployment('b'));
+    const work = begin(cluster, installRelease(context, chart, { ...release, wait: true }));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('work')));
+    await cluster.advance(90_000);
+    await setStatus(cluster, Job, 'work', complete('Complete'));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Deployment, at('b')));
+    await cluster.advance(2_000);
+    await setStatus(cluster, Deployment, 'a', ready);
+    await cluster.advance(2_000);
+    await setStatus(cluster, Deployment, 'b', ready);
+    await work.end();
+    expect(shown.replaceAll(/: .*?(?=, and|\n| \()/g, ': …')).toBe(
+      [
+        'pre-install hooks',
+        '  hook      Job default/work',
+        '  waiting   Job default/work: …',
+        '  waiting   Job default/work: … (30s)',
+        '  waiting   Job default/work: … (1m0s)',
+        '  waiting   Job default/work: … (1m30s)',
+        'installing shop',
+        '  applied   Deployment default/a',
+        '  applied   Deployment default/b',
+        'waiting for the objects to be ready',
+        '  waiting   Deployment default/a: …, and 1 more',
+        '  ready     Deployment default/a',
+        '  waiting   Deployment default/b: …',
+        '  ready     Deployment default/b',
+        '',
+      ].join('\n'),
+    );
+  });
+});
