@@ -1,4 +1,4 @@
-import { createClient, Deployment, Job, type TransportRequest } from '@slipway/kube';
+import { ConfigMap, createClient, Deployment, Job, type TransportRequest } from '@slipway/kube';
 import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -208,6 +208,36 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
       expect((await statuses(cluster)).at(-1)).toBe(what === 'install' ? undefined : '3 deployed: Rollback to 1');
     },
   );
+
+  test.each(['install', 'upgrade'] as const)('%s that fails and cannot be undone says both', async (what) => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const undoing = what === 'install' ? 'pre-delete' : 'pre-rollback';
+    const chart = async (...more: string[]): Promise<Chart> =>
+      await chartOf(jobHook('idle', undoing), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n', ...more);
+    const broken = await chart('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not A Name}\n');
+    const options = { ...release, rollbackOnFailure: true, timeoutMs: 10_000 };
+    if (what === 'upgrade') await begin(cluster, installRelease(context, await chart(), options)).end();
+    const work = what === 'install' ? installRelease : upgradeRelease;
+    const { error } = await begin(cluster, work(context, broken, options)).end();
+    expect(error?.message).toMatch(
+      /ConfigMap default\/Not A Name: .*; and it could not be .*: a hook failed: Job default\/idle: it has not completed/,
+    );
+  });
+
+  test('an installation that is undone waits until its objects are gone', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const lingering = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, finalizers: [example.com/stays]}\n';
+    const chart = await chartOf(lingering, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not A Name}\n');
+    const work = begin(cluster, installRelease(context, chart, { ...release, rollbackOnFailure: true }));
+    const isGoing = async () => (await cluster.client.get(ConfigMap, at('a')))?.metadata.deletionTimestamp;
+    await cluster.eventually('it is going', isGoing);
+    await cluster.advance(20_000);
+    expect(work.isDone()).toBe(false);
+    await cluster.client.patch(ConfigMap, at('a'), { type: 'merge', body: { metadata: { finalizers: null } } });
+    expect((await work.end()).error?.message).toContain('has been uninstalled');
+  });
 
   test('a person sees what is waited for, that it goes on, and nothing of what was never there', async () => {
     let shown = '';

@@ -123,11 +123,15 @@ async function carryOut(
   } catch (error) {
     await fail(operation, current, error);
     if (!options.rollbackOnFailure || operation.isOvertaken) throw error;
-    await uninstallRelease(operation.uninterrupted, {
-      name: release.name,
-      namespace: release.namespace,
-      skipHooks: options.skipHooks,
-      timeoutMs: options.timeoutMs,
+    await undo(error, 'uninstalled', async () => {
+      await uninstallRelease(operation.uninterrupted, {
+        name: release.name,
+        namespace: release.namespace,
+        // Whoever installs it again does not meet what is still going.
+        wait: true,
+        skipHooks: options.skipHooks,
+        timeoutMs: options.timeoutMs,
+      });
     });
     throw new ReleaseError('Refused', `release ${release.name} failed, and has been uninstalled: ${textOf(error)}`, {
       cause: error,
@@ -135,6 +139,18 @@ async function carryOut(
   }
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Install complete' };
   return await settle(operation, deployed);
+}
+
+/** Undoes work that failed. Where that fails, too, why the work failed still counts more. */
+export async function undo(failure: unknown, what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw new ReleaseError('Refused', `${textOf(failure)}; and it could not be ${what}: ${textOf(error)}`, {
+      hint: error instanceof ReleaseError ? error.hint : '',
+      cause: failure,
+    });
+  }
 }
 
 /** Stores that a revision failed, and why. Where that cannot be stored, the reason counts more; the revision will be found abandoned. */

@@ -2,7 +2,7 @@ import type { Chart } from '../chart/chart.ts';
 import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
 import { baseOf, openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
-import { defaultTimeoutMs, fail, type InstallOptions, installRelease } from './install.ts';
+import { defaultTimeoutMs, fail, type InstallOptions, installRelease, undo } from './install.ts';
 import { identityOf, readObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
@@ -106,17 +106,19 @@ async function carryOut(operation: Operation, upgrade: Upgrade, options: Upgrade
     if (options.cleanupOnFail) await cleanUp(operation, made, release, error);
     const good = history.findLast(({ status }) => status === 'deployed' || status === 'superseded');
     if (!options.rollbackOnFailure || good === undefined) throw error;
-    await rollbackRelease(operation.uninterrupted, {
-      name: release.name,
-      namespace: release.namespace,
-      revision: good.revision,
-      wait: true,
-      waitForJobs: options.waitForJobs,
-      timeoutMs: options.timeoutMs,
-      skipHooks: options.skipHooks,
-      // As Helm does: what is there to go back to is not given up while things go wrong.
-      historyMax: 0,
-      forceConflicts: options.forceConflicts,
+    await undo(error, `rolled back to revision ${good.revision}`, async () => {
+      await rollbackRelease(operation.uninterrupted, {
+        name: release.name,
+        namespace: release.namespace,
+        revision: good.revision,
+        wait: true,
+        waitForJobs: options.waitForJobs,
+        timeoutMs: options.timeoutMs,
+        skipHooks: options.skipHooks,
+        // As Helm does: what is there to go back to is not given up while things go wrong.
+        historyMax: 0,
+        forceConflicts: options.forceConflicts,
+      });
     });
     throw new ReleaseError(
       'Refused',
