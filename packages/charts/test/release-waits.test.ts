@@ -94,6 +94,27 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
     expect((await work.end()).value?.status).toBe('deployed');
   });
 
+  test.each([
+    ['completed', complete('Complete'), undefined],
+    ['failed', { conditions: [{ type: 'Failed', status: 'True', message: 'too often' }] }, 'failed: too often'],
+    ['is at work', {}, 'was deleted before it ended'],
+  ] as const)(
+    'a Job of a hook that %s and is deleted between two looks has its outcome',
+    async (_, status, failure) => {
+      const { cluster, context } = await started();
+      await using _cluster = cluster;
+      const work = begin(cluster, installRelease(context, await chartOf(jobHook('gone', 'pre-install')), release));
+      await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('gone')));
+      await setStatus(cluster, Job, 'gone', status);
+      await cluster.client.delete(Job, at('gone'), { propagationPolicy: 'Background' });
+      await cluster.advance(10_000);
+      expect(work.isDone()).toBe(true);
+      const { value, error } = await work.end();
+      if (failure === undefined) expect(value?.status).toBe('deployed');
+      else expect(error?.message).toBe(`a hook failed: Job default/gone ${failure}`);
+    },
+  );
+
   test('one that fails for good ends the wait at once, also behind others', async () => {
     const { cluster, context } = await started();
     await using _cluster = cluster;

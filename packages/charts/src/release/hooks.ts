@@ -1,6 +1,7 @@
 import type { KubeObject } from '@slipway/kube';
 
 import type { HookEvent } from '../render/manifests.ts';
+import { hookEnd } from './hook-end.ts';
 import { objectText, readObjects, type ReleaseObject } from './objects.ts';
 import type { Operation } from './operation.ts';
 import { refusedObject } from './refusal.ts';
@@ -36,9 +37,9 @@ export async function runHooks(
     await operation.record({ ...release, hooks: recorded() });
     let isMade = false;
     try {
-      const objects = await makeHook(operation, release, hook);
+      const made = await makeHook(operation, release, hook);
       isMade = true;
-      for (const each of objects) await completion(operation, each);
+      for (const [each, present] of made) await hookEnd(operation, each, present);
       enter('Succeeded');
     } catch (error) {
       enter('Failed');
@@ -65,41 +66,22 @@ export class HookFailure extends ReleaseError {
   }
 }
 
-async function makeHook(operation: Operation, release: Release, hook: ReleaseHook): Promise<ReleaseObject[]> {
-  const objects = await readObjects(operation.client, hook.manifest, release.namespace);
-  for (const each of objects) {
+/** Writes the objects of a hook. Answers what has to come to its end: each as it is said to be, and as the server has it. */
+async function makeHook(
+  operation: Operation,
+  release: Release,
+  hook: ReleaseHook,
+): Promise<(readonly [ReleaseObject, KubeObject])[]> {
+  const made: (readonly [ReleaseObject, KubeObject])[] = [];
+  for (const each of await readObjects(operation.client, hook.manifest, release.namespace)) {
     // As Helm 4 does: one that is still there from before is no obstacle, fields of somebody else are.
-    await operation.apply(each.object, { force: false }).catch((error: unknown) => {
+    const present = await operation.apply(each.object, { force: false }).catch((error: unknown) => {
       throw error instanceof ReleaseError ? error : refusedObject(each, error);
     });
     operation.say({ type: 'hook', object: objectText(each) });
+    made.push([each, present]);
   }
-  return objects;
-}
-
-/** Only what runs can end: a Job and a Pod. Everything else is done when it exists. */
-async function completion(operation: Operation, each: ReleaseObject): Promise<void> {
-  const { kind, object } = each;
-  const runs = (kind.group === 'batch' && kind.kind === 'Job') || (kind.group === '' && kind.kind === 'Pod');
-  if (!runs) return;
-  const { name, namespace } = object.metadata;
-  await operation.until(async () => {
-    const present = await operation.client.get(kind, { name: name!, namespace });
-    const outcome = present === undefined ? undefined : outcomeOf(present as KubeObject);
-    if (outcome === 'succeeded') return undefined;
-    if (outcome === 'failed')
-      throw new ReleaseError('HookFailed', `${objectText(each)} failed`, { hint: 'its logs say why' });
-    return { object: objectText(each), message: 'it has not completed' };
-  });
-}
-
-function outcomeOf(object: KubeObject): 'succeeded' | 'failed' | undefined {
-  const status = (object['status'] ?? {}) as { phase?: string; conditions?: { type: string; status: string }[] };
-  const holds = (type: string): boolean =>
-    status.conditions?.some((held) => held.type === type && held.status === 'True') ?? false;
-  if (status.phase === 'Succeeded' || holds('Complete')) return 'succeeded';
-  if (status.phase === 'Failed' || holds('Failed')) return 'failed';
-  return undefined;
+  return made;
 }
 
 async function cleanUp(

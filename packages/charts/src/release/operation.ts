@@ -95,10 +95,10 @@ export class Operation {
   }
 
   /** Writes an object under Helm's name. */
-  async apply(object: KubeObject, { force }: { readonly force: boolean }): Promise<void> {
-    await this.write(async () => {
-      await this.client.apply(object, { fieldManager: 'helm', force, fieldValidation: 'Strict' });
-    });
+  async apply(object: KubeObject, { force }: { readonly force: boolean }): Promise<KubeObject> {
+    return await this.write(
+      async () => await this.client.apply(object, { fieldManager: 'helm', force, fieldValidation: 'Strict' }),
+    );
   }
 
   /** Deletes an object and, when asked, waits until it is gone. */
@@ -132,11 +132,11 @@ export class Operation {
   }
 
   /** Does what does no harm when it is done twice, as long as that is this process's to do. */
-  async write(work: () => Promise<void>): Promise<void> {
-    await this.insist(async () => {
+  async write<T>(work: () => Promise<T>): Promise<T> {
+    return await this.insist(async () => {
       this.#unlessInterrupted('writing');
       await this.stillOurs();
-      await work();
+      return await work();
     }, mayPass);
   }
 
