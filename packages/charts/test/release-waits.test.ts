@@ -1,4 +1,4 @@
-import { ConfigMap, createClient, Deployment, Job, type TransportRequest } from '@slipway/kube';
+import { ConfigMap, createClient, Deployment, Job, Pod, Service, type TransportRequest } from '@slipway/kube';
 import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -126,6 +126,39 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
     await cluster.advance(2_000);
     expect(work.isDone()).toBe(true);
     expect((await work.end()).error?.message).toContain('Deployment default/b: ');
+  });
+
+  const job = jobHook('once', 'x').replace(/, annotations: .*?}/, '');
+  const running = { startTime: '2026-01-01T00:00:00Z', active: 1 };
+  const suspended = { conditions: [{ type: 'Suspended', status: 'True' }] };
+  const balancer =
+    'apiVersion: v1\nkind: Service\nmetadata: {name: once}\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n';
+  const onePod = `apiVersion: v1\nkind: Pod\nmetadata: {name: once}\nspec: {containers: [{name: a, image: a}]}\n`;
+
+  test.each([
+    ['a Service without an address', balancer, Service, {}, {}, true],
+    ['a Pod that ended badly', onePod, Pod, { phase: 'Failed' }, {}, true],
+    ['a Pod that runs, not ready', onePod, Pod, { phase: 'Running' }, {}, false],
+    ['a Job that runs', job, Job, running, {}, true],
+    ['a Job that runs, with --wait-for-jobs', job, Job, running, { waitForJobs: true }, false],
+    ['a Job that is suspended', job.replace('spec: {', 'spec: {suspend: true, '), Job, suspended, {}, true],
+    [
+      'a Job that is suspended, with --wait-for-jobs',
+      job.replace('spec: {', 'spec: {suspend: true, '),
+      Job,
+      suspended,
+      { waitForJobs: true },
+      false,
+    ],
+  ] as const)('%s is as ready as it is to Helm', async (_, template, kind, status, options, isReady) => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const chart = await chartOf(template);
+    await begin(cluster, installRelease(context, chart, release)).end();
+    await cluster.client.patch(kind, at('once'), { type: 'merge', body: { status } }, { subresource: 'status' });
+    const wait = { ...release, wait: true, timeoutMs: 3_000, ...options };
+    const { value, error } = await begin(cluster, upgradeRelease(context, chart, wait)).end();
+    expect(value?.status ?? error?.code).toBe(isReady ? 'deployed' : 'TimedOut');
   });
 
   test('all that are not ready in time are named', async () => {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@slipway/kube';
-import { healthOf, inParallel } from '@slipway/manifests';
+import { type Health, healthOf, inParallel } from '@slipway/manifests';
 
 import { objectText, type ReleaseObject } from './objects.ts';
 import type { Operation } from './operation.ts';
@@ -55,17 +55,36 @@ async function stateOf(
   const { name, namespace } = each.object.metadata;
   const present = (await operation.client.get(each.kind, { name: name!, namespace })) as KubeObject | undefined;
   if (present === undefined) return { message: 'it does not exist', isFinal: false };
-  const { status, message } = healthOf(present);
-  const isReady = status === 'Current' || (!waitForJobs && status !== 'Failed' && hasBegun(each, present));
-  return isReady ? undefined : { message, isFinal: status === 'Failed' };
+  const health = healthOf(present);
+  const isReady = health.status !== 'Terminating' && isEnough(each, present, health, waitForJobs);
+  return isReady ? undefined : { message: health.message, isFinal: health.status === 'Failed' };
+}
+
+/** Whether Helm waits no longer: of some kinds it asks for less than that they are of use, and where Jobs are to complete, for more. */
+function isEnough({ kind }: ReleaseObject, present: KubeObject, health: Health, waitForJobs: boolean): boolean {
+  const status = (present['status'] ?? {}) as { readonly [field: string]: unknown };
+  switch (`${kind.group}/${kind.kind}`) {
+    case 'batch/Job':
+      if (waitForJobs) return health.status === 'Current' && !isSuspended(present);
+      return health.status === 'Current' || (health.status !== 'Failed' && status['startTime'] !== undefined);
+    // A load balancer may never have an address, on a machine at home for example.
+    case '/Service':
+    case '/ReplicationController':
+    case 'apiregistration.k8s.io/APIService':
+      return true;
+    case '/Pod':
+      return health.status === 'Current' || status['phase'] === 'Failed';
+    default:
+      return health.status === 'Current';
+  }
+}
+
+function isSuspended({ spec }: KubeObject & { readonly spec?: { readonly suspend?: boolean } }): boolean {
+  return spec?.suspend === true;
 }
 
 function isPaused({ kind, object }: ReleaseObject): boolean {
   return kind.group === 'apps' && kind.kind === 'Deployment' && (object['spec'] as Loose)?.['paused'] === true;
-}
-
-function hasBegun({ kind }: ReleaseObject, present: KubeObject): boolean {
-  return kind.group === 'batch' && kind.kind === 'Job' && (present['status'] as Loose)?.['startTime'] !== undefined;
 }
 
 type Loose = Readonly<Record<string, unknown>> | undefined;
