@@ -9,6 +9,7 @@ import {
   loadFiles,
   type ReleaseContext,
   ReleaseStorage,
+  uninstallRelease,
   upgradeRelease,
 } from '../src/index.ts';
 
@@ -233,6 +234,25 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
     stop.abort();
     expect((await work.end()).error?.message).toContain('interrupted while waiting for Job default/idle');
     expect(await statuses(cluster)).toEqual([expect.stringContaining('1 failed: ')]);
+  });
+
+  test('whoever interrupts the end of a release hears that it has to be ended again, which then goes on', async () => {
+    const lines: string[] = [];
+    const { cluster, context, stop } = await started((line) => lines.push(line));
+    await using _cluster = cluster;
+    const chart = await chartOf(
+      jobHook('idle', 'pre-delete'),
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+    );
+    await begin(cluster, installRelease(context, chart, release)).end();
+    const work = begin(cluster, uninstallRelease(context, release));
+    await cluster.eventually('it is made', async () => await cluster.client.get(Job, at('idle')));
+    stop.abort();
+    expect((await work.end()).error?.message).toContain('interrupted while waiting for Job default/idle');
+    expect(lines.at(-1)).toBe('interrupted: some of shop may be gone; uninstall it again\n');
+    const again = { ...context, signal: undefined };
+    await begin(cluster, uninstallRelease(again, { ...release, skipHooks: true })).end();
+    expect(await statuses(cluster)).toEqual([]);
   });
 
   test.each(['install', 'upgrade'] as const)(

@@ -16,7 +16,7 @@ export const helmfileWorkFlags = {
     summary: 'kubeContext of the releases that belong to this cluster; those of others are refused',
   },
   concurrency: { type: 'integer', least: 1, summary: 'releases to work on at the same time', default: 1 },
-  timeout: { type: 'duration', summary: 'how long hooks and waits may take' },
+  timeout: { type: 'duration', summary: 'how long each hook and each wait may take' },
   'no-hooks': { type: 'boolean', summary: 'run no hooks of the charts' },
 } as const;
 

@@ -19,7 +19,7 @@ export const namespaceFlag = {
 /** What work on a release can be told. */
 export const workFlags = {
   ...namespaceFlag,
-  timeout: { type: 'duration', summary: 'how long hooks and waits may take; 5m by default' },
+  timeout: { type: 'duration', summary: 'how long each hook and each wait may take; 5m by default' },
   'no-hooks': { type: 'boolean', summary: 'run no hooks' },
 } as const;
 

@@ -12,7 +12,7 @@ export const testCommand = defineCommand({
   arguments: recordedArguments,
   flags: {
     ...namespaceFlag,
-    timeout: { type: 'duration', summary: 'how long the tests may take; 5m by default' },
+    timeout: { type: 'duration', summary: 'how long each test may take; 5m by default' },
     filter: {
       type: 'string',
       repeated: true,

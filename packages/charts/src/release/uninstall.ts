@@ -64,7 +64,7 @@ export async function uninstallRelease(
     description: 'Deletion in progress (or silently failed)',
   };
   await operation.record(current);
-  return await operation.alive(current, async () => {
+  const takeAway = async (): Promise<Uninstalled> => {
     if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-delete') };
     operation.say({ type: 'phase', text: `uninstalling ${name}` });
     const objects = await readObjects(operation.client, last.manifest, namespace);
@@ -99,5 +99,12 @@ export async function uninstallRelease(
     const [first] = failures;
     if (first !== undefined) throw first;
     return { release: done, kept: kept.map(objectText), foreign: foreign.map(objectText) };
-  });
+  };
+  try {
+    return await operation.alive(current, takeAway);
+  } catch (error) {
+    if (operation.isInterrupted)
+      operation.say({ type: 'phase', text: `interrupted: some of ${name} may be gone; uninstall it again` });
+    throw error;
+  }
 }
