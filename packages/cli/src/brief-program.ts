@@ -24,10 +24,15 @@ export async function runBriefly(folder: string, argv: readonly string[]): Promi
   keepProcessBrief();
   const kept = new KeptBytecode(file, readFileSync(file, 'latin1'), compiledFolder(process.env));
   const program = kept.run() as BriefProgram;
-  process.once('exit', (code) => {
+  const keep = (code: number) => {
     if (code === 0) kept.keep();
-  });
-  return await program();
+  };
+  // Before the program: it may end the process itself.
+  process.once('exit', keep);
+  const isDone = await program();
+  // The processor time would be that of the whole program, and no later run be more work.
+  if (!isDone) process.off('exit', keep);
+  return isDone;
 }
 
 const isName = (word: string) => /^[a-z]+$/.test(word);
