@@ -27,15 +27,18 @@ import {
   type SettingsSources,
 } from './settings.ts';
 import type { Installation, SlipwayCommand, SlipwayContext } from './slipway-command.ts';
+import { subcommandFirst } from './subcommand-first.ts';
 
 /** Runs one command line and returns the exit code. Errors become one line, with a second that says what to do. */
 export async function runSlipway(argv: readonly string[], installation: Installation): Promise<number> {
   const { terminal } = installation;
   const assembly = new Assembly(installation, argv);
   let program: Command | undefined;
+  let words = argv;
   try {
     program = await assembly.assemble(calledCommand(argv));
-    await program.parseAsync(withBareFlags(argv, deepest(program, argv).options), { from: 'user' });
+    words = subcommandFirst(program, argv);
+    await program.parseAsync(withBareFlags(words, deepest(program, words).options), { from: 'user' });
     return assembly.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -43,7 +46,7 @@ export async function runSlipway(argv: readonly string[], installation: Installa
     if (error instanceof LeftOut) throw error;
     const code = report(error, terminal, {
       verbose: argv.includes('--verbose'),
-      called: program && deepest(program, argv),
+      called: program && deepest(program, words),
     });
     return code === exitCodes.failed ? assembly.failureCode : code;
   }
