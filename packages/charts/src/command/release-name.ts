@@ -8,8 +8,12 @@ import { TemplateSet } from '../template/template-set.ts';
 /** What `--name-template` makes. */
 export function templatedName(template: string): string {
   const set = new TemplateSet({ functions: helmFunctions, environment: makeEnvironment() });
-  set.add('name-template', template);
-  return set.execute('name-template', undefined);
+  try {
+    set.add('name-template', template);
+    return set.execute('name-template', undefined);
+  } catch (cause) {
+    throw new CommandError(`--name-template: ${(cause as Error).message}`, { exitCode: exitCodes.usage, cause });
+  }
 }
 
 /** `web-1700000000`, as Helm names a release of a chart for which nobody has a name. */

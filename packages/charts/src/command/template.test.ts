@@ -112,6 +112,7 @@ describe('slipway chart template', () => {
     [['web'], { set: ['a'] }, 'key "a" has no value'],
     [['web'], { values: ['absent.yaml'] }, 'absent.yaml cannot be read'],
     [['web'], { 'kube-version': 'new' }, 'invalid kube version'],
+    [['web'], { 'name-template': '{{ nothing }}' }, /^--name-template: .*function "nothing" not defined/],
   ] as const)('says what is wrong: %j %j', async (args, flags, message) => {
     await expect(template(args, flags as Partial<FlagValues<Flags>>)).rejects.toThrow(message);
   });

@@ -7,21 +7,29 @@ import { helmfileYaml } from './timestamp.ts';
 /** A group of keys, decoded: texts are strings, numbers `bigint`, lists arrays, groups maps. Keys that are null are absent. */
 export type Spec = Map<string, Value>;
 
-/** Reads a rendered part of a state: every document of it, checked against the keys helmfile knows. */
-export function decodeState(text: string, file: string): Spec[] {
+/**
+ * Reads a rendered part of a state: every document of it, checked against the keys helmfile knows.
+ *
+ * @param counted what the lines of the text are counted in, for messages
+ */
+export function decodeState(text: string, file: string, counted = file): Spec[] {
   let documents: Value[];
   try {
     documents = readAllYaml(text, { ...helmfileYaml, keepText: true });
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new HelmfileError('InvalidState', `${file}: ${error.message}`, {
+    throw new HelmfileError('InvalidState', `${counted}: ${error.message}`, {
       cause: error,
-      ...(file.endsWith('.gotmpl') ? {} : { hint: 'a state with template expressions needs a name ending in .gotmpl' }),
+      ...(mayBeTemplate(text, file) ? { hint: 'a state with template expressions needs a name ending in .gotmpl' } : {}),
     });
   }
   return documents
     .filter((document) => !isNothing(document))
     .map((document) => decodeStruct(document, stateFields, { file, path: '' }));
+}
+
+function mayBeTemplate(text: string, file: string): boolean {
+  return text.includes('{{') && !file.endsWith('.gotmpl');
 }
 
 interface Place {

@@ -103,7 +103,7 @@ describe('a state that is wrong is refused with file and path', () => {
       'two merge keys in a mapping',
       `templates: {t: &t {chart: x}}\n${release}    <<: *t\n    <<: *t\n`,
       'InvalidState',
-      'helmfile.yaml: yaml: mapping key "<<" already defined',
+      'helmfile.yaml: yaml: line 6: mapping key "<<" already defined',
     ],
     ['a directory among values', `${release}    values: [.]`, 'NotFound', ' is no file'],
     [
@@ -116,7 +116,13 @@ describe('a state that is wrong is refused with file and path', () => {
       'a key written twice',
       'namespace: a\nnamespace: b',
       'InvalidState',
-      'helmfile.yaml: yaml: mapping key "namespace" already defined',
+      'helmfile.yaml: yaml: line 2: mapping key "namespace" already defined',
+    ],
+    [
+      'wrong YAML in a later part',
+      `values: []\n---\n\n---\n${release}   bad: x\n`,
+      'InvalidState',
+      'helmfile.yaml: yaml: line 8: ',
     ],
     [
       'a release without chart',
@@ -205,6 +211,13 @@ describe('a template', () => {
     expect(error.code).toBe(code);
     expect(error.message).toContain('helmfile.yaml.gotmpl, part 0: ');
     expect(error.message).toContain(message);
+  });
+
+  it('that renders no YAML is refused with its part', async () => {
+    const error = await refusal({ 'helmfile.yaml.gotmpl': 'values: []\n---\nnamespace: a\n{{ "namespace: b" }}\n' });
+    expect(error.message).toContain(
+      'helmfile.yaml.gotmpl, part 1, as rendered: yaml: line 2: mapping key "namespace" already defined',
+    );
   });
 
   it('runs a program where that is allowed', async () => {

@@ -67,20 +67,19 @@ export class StateLoader {
     this.#renderer.touch(file);
     const lines = text.replaceAll('\r\n', '\n');
     checkKeyOrder(lines, file);
+    let linesBefore = 0;
     for (const [index, part] of lines.split('\n---\n').entries()) {
+      const before = '\n'.repeat(linesBefore);
+      linesBefore += part.split('\n').length + 1;
       const context = mergeEnvironments(environment, overrides);
       const isTemplate = file.endsWith('.gotmpl');
       const keys = [part, directory, source.environment, context ? digestOf(context) : '', `${isBase} ${isTemplate}`];
       const loaded = this.#renderer.remember(keys, part.length, () => {
-        const rendered = isTemplate
-          ? this.#renderer.render({
-              name: `${file}, part ${index}`,
-              text: part,
-              data: environmentData(context ?? emptyEnvironment(source.environment)),
-              directory,
-            })
-          : part;
-        return this.#loadPart(rendered, { ...source, overrides: undefined }, directory, context, isBase);
+        const documents = isTemplate
+          ? this.#renderPart(part, index, file, directory, context ?? emptyEnvironment(source.environment))
+          : // Its messages count the lines of the file.
+            decodeState(before + part, file);
+        return this.#loadPart(documents, { ...source, overrides: undefined }, directory, context, isBase);
       });
       mergeSpecs(spec, loaded.spec, stateFields, 'replace');
       environment = environment && index > 0 ? over(environment, loaded.environment) : loaded.environment;
@@ -90,8 +89,14 @@ export class StateLoader {
     return { spec, environment: environment! };
   }
 
+  #renderPart(part: string, index: number, file: string, directory: string, context: Environment): Spec[] {
+    const name = `${file}, part ${index}`;
+    const text = this.#renderer.render({ name, text: part, data: environmentData(context), directory });
+    return decodeState(text, file, `${name}, as rendered`);
+  }
+
   #loadPart(
-    text: string,
+    documents: readonly Spec[],
     source: StateSource,
     directory: string,
     context: Environment | undefined,
@@ -99,7 +104,7 @@ export class StateLoader {
   ): LoadedPart {
     const { file } = source;
     const spec: Spec = new Map();
-    for (const document of decodeState(text, file)) mergeSpecs(spec, document, stateFields, 'append');
+    for (const document of documents) mergeSpecs(spec, document, stateFields, 'append');
     const bases = textsOf(spec, 'bases');
     if (isBase && bases.length > 0)
       throw new HelmfileError('Unsupported', `${file}: bases: a base cannot have bases of its own`);

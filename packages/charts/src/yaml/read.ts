@@ -4,7 +4,7 @@ import { formatFloat } from '../go/float.ts';
 import type { GoMap, Value } from '../go/values.ts';
 import { readLenient, type NodeRules } from './read-lenient.ts';
 import { readPlain, type PlainRules } from './read-plain.ts';
-import { jsYaml, scan, scanError } from './scan.ts';
+import { alreadyDefined, jsYaml, scan, scanError } from './scan.ts';
 import { YamlError } from './yaml-error.ts';
 import { resolvePlain, type YamlDialect } from './resolve.ts';
 
@@ -259,12 +259,12 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): J
       create: () => new Map(),
       addPair: (map, key, value) => {
         if (key === mergeKey) {
-          if (dialect === 'v3') refuseRepeated(map, '<<');
-          return mergeInto(map, value as Value, dialect);
+          return (dialect === 'v3' && repeatedKey(map, '<<')) || mergeInto(map, value as Value, dialect);
         }
         const name = keyText(key, dialect);
         if (name === undefined) return 'a key must be a string, a number or a boolean';
-        if (dialect === 'v3') refuseRepeated(map, name);
+        const repeated = dialect === 'v3' && repeatedKey(map, name);
+        if (repeated) return repeated;
         map.set(name, finished(value, { numbers }));
         return '';
       },
@@ -294,12 +294,12 @@ function makeSchema({ dialect, numbers, keepText, timestamp }: SchemaOptions): J
 /** The keys written in a mapping itself, as opposed to those merged into it. */
 const ownKeys = new WeakMap<GoMap, Set<string>>();
 
-/** go-yaml v3 refuses a key that is written twice. */
-function refuseRepeated(map: GoMap, key: string): void {
+/** What go-yaml v3 says of a key that is written twice. */
+function repeatedKey(map: GoMap, key: string): string {
   const known = ownKeys.get(map) ?? new Set();
-  // Thrown, not answered: it is no matter of syntax, so the lenient reader must not try again.
-  if (known.has(key)) throw new YamlError(`yaml: mapping key "${key}" already defined`);
+  if (known.has(key)) return `mapping key "${key}" ${alreadyDefined}`;
   ownKeys.set(map, known.add(key));
+  return '';
 }
 
 let merged = 0;

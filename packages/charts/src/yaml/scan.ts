@@ -10,6 +10,9 @@ export const jsYaml = () => require('js-yaml') as typeof JsYaml;
 
 const maxDepth = 1000;
 
+/** How the parser is told that a key is written twice, which no other reader would know better. */
+export const alreadyDefined = 'already defined';
+
 type Events = ReturnType<typeof JsYaml.parseEvents>;
 
 /** How often a text is mended before it is somebody else's; a long one is read once more only. */
@@ -114,5 +117,5 @@ export function scanError(error: JsYaml.YAMLException): YamlError {
   const line = error.mark ? error.mark.line + 1 : undefined;
   const reason = error.reason ?? error.message;
   const text = `yaml: ${line === undefined ? '' : `line ${line}: `}${reason}`;
-  return new YamlError(text, line, reason.includes('maxDepth'));
+  return new YamlError(text, line, reason.includes('maxDepth') || reason.endsWith(alreadyDefined));
 }

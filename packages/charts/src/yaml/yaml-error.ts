@@ -2,7 +2,7 @@
 export class YamlError extends Error {
   /** Starts at 1. */
   readonly line: number | undefined;
-  /** The text may be YAML, but it is more than anyone reads. */
+  /** The text may be YAML, but it is more than anyone reads, or says a thing twice: another reader would not know better. */
   readonly isLimit: boolean;
 
   constructor(message: string, line?: number, isLimit = false) {
