@@ -3,7 +3,7 @@ import { exitCodes, systemClock, systemRandom, type Terminal } from '@slipway/ku
 import { runSlipway } from './program.ts';
 import { keepProcessBrief } from './brief-process.ts';
 import type { Installation } from './slipway-command.ts';
-import { makeOutput, mayBeTerminal } from './standard-output.ts';
+import { makeErrorOutput, makeOutput, mayBeTerminal } from './standard-output.ts';
 
 /** Runs the command line of this process, and leaves its exit code. */
 export async function runProcess(installation: Omit<Installation, 'terminal'>): Promise<void> {
@@ -67,7 +67,7 @@ function processTerminal(stop: AbortController): Terminal {
   return {
     out,
     outBytes: out,
-    err: (written) => void process.stderr.write(written),
+    err: makeErrorOutput(),
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     interactive,
     colours: interactive && wantsColours(process.env),

@@ -46,3 +46,15 @@ describe('standard output', () => {
     expect([said.slice(0, 'closed'.length), code]).toEqual(['closed', 0]);
   });
 });
+
+test('nobody who reads standard error any more ends the work', async () => {
+  const source = `import { makeErrorOutput } from ${JSON.stringify(module)};
+const err = makeErrorOutput();
+process.stdin.once('end', () => { err('progress'); setImmediate(() => { err('more'); process.stdout.write('done'); }); }).resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: 'pipe' });
+  child.stderr.destroy();
+  await once(child.stderr, 'close');
+  child.stdin.end();
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>]);
+  expect([said, code]).toEqual(['done', 0]);
+});

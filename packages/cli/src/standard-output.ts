@@ -55,3 +55,14 @@ function writeNow(written: string | Uint8Array, onClosed: () => void): Uint8Arra
   }
   return left;
 }
+
+/** Answers what writes to standard error. A reader that goes away (`slipway chart install shop ./web 2>&1 | head`) keeps no work from its end. */
+export function makeErrorOutput(): (written: string) => void {
+  let stream: NodeJS.WriteStream | undefined;
+  return (written) => {
+    stream ??= process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+    stream.write(written);
+  };
+}
