@@ -102,7 +102,37 @@ describe('slipway helmfile without a cluster', () => {
     expect((await call('template', { 'include-crds': true })).out).toContain('CustomResourceDefinition');
   });
 
+  it('names each file of values by the state, too, and puts it beside the state unless it is told where', async () => {
+    await write({ 'sub/state.yaml': 'releases: [{ name: web, chart: ../chart }]\n' });
+    const state = { file: 'sub/state.yaml' };
+    await call('write-values', { ...state, 'output-file-template': '{{ .State.BaseName }}-{{ .Release.Name }}.yaml' });
+    expect(await readFile(join(folder, 'state-web.yaml'), 'utf8')).toBe('{}\n');
+    const { err } = await call('write-values', state);
+    expect(err).toMatch(/sub\/state-[0-9a-f]{8}\/web\.yaml\n$/);
+  });
+
+  it('writes the manifests of every release to a folder of its own', async () => {
+    const { out } = await call('template', { 'output-dir': 'out', 'skip-tests': true });
+    const written = [...out.matchAll(/^wrote (.*)$/gm)].map(([, path]) => path!);
+    const [store, shop] = written;
+    expect(written).toHaveLength(2);
+    expect(shop).toMatch(/^out\/helmfile\.yaml-[0-9a-f]{8}-shop\/chart\/templates\/config\.yaml$/);
+    expect(store).toMatch(/-store\/chart\/templates\/config\.yaml$/);
+    expect(await readFile(join(folder, shop!), 'utf8')).toMatch(/^---\n# Source: chart\/templates\/config.yaml\n/);
+    const named = { 'output-dir': 'own', 'output-dir-template': '{{ .OutputDir }}/{{ .Release.Namespace }}' };
+    const own = await call('template', { ...named, selector: ['name=shop'], 'skip-tests': true });
+    expect(own.out).toBe('wrote own/apps/chart/templates/config.yaml\n');
+  });
+
+  it('lets selectors take nothing when it is told to', async () => {
+    const nothing = { selector: ['tier=nowhere'], 'allow-no-matching-release': true };
+    expect((await call('list', { ...nothing, output: 'json' })).out).toBe('[]\n');
+  });
+
   it.each([
+    ['template', { 'output-dir': 'out', 'output-dir-template': '{{ .Nothing }}' }, /^--output-dir-template: /],
+    ['write-values', { 'output-file-template': '{{ nothing }}' }, /^--output-file-template: .*"nothing" not defined/],
+    ['template', { 'output-dir': 'helmfile.yaml.gotmpl' }, /^cannot write .*helmfile\.yaml\.gotmpl.*: (ENOTDIR|EEXIST)$/],
     ['list', { file: 'nowhere.yaml' }, /nowhere\.yaml: no such state file or directory/],
     ['list', { environment: 'unknown' }, /environment "unknown" is not defined/],
     ['list', { selector: ['tier'] }, /tier/],

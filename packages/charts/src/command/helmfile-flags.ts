@@ -46,6 +46,17 @@ export const helmfileFlags = {
     summary: 'the same, always as text',
     perCall: true,
   },
+  'allow-no-matching-release': {
+    type: 'boolean',
+    summary: 'selectors may take nothing, which is a mistake otherwise',
+    perCall: true,
+  },
+  'skip-deps': { type: 'boolean', summary: 'update no charts, as without this flag', perCall: true },
+  'sequential-helmfiles': {
+    type: 'boolean',
+    summary: 'work on states one after another, as without this flag',
+    perCall: true,
+  },
 } as const;
 
 /** What becomes of releases that others need and no selector takes. */
@@ -66,7 +77,7 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
   return includes ? 'include' : 'skip';
 }
 
-/** Loads what the flags name. Templates may not run programs. As with helmfile, selectors that take nothing are a mistake. */
+/** Loads what the flags name. Templates may not run programs. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
   const setText = { set: flags['state-values-set'], setString: flags['state-values-set-string'] };
   const set = await collectValues(setText, () => Promise.reject(new Error('these flags name no files')));
@@ -87,10 +98,11 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     ...(set.size > 0 ? { set: toPlain(set) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random },
   });
-  if (!flags.selector?.length || helmfile.releases.length > 0) return helmfile;
+  const mayBeEmpty = !flags.selector?.length || flags['allow-no-matching-release'];
+  if (mayBeEmpty || helmfile.releases.length > 0) return helmfile;
   await helmfile[Symbol.asyncDispose]();
   throw new CommandError(
     `no release has the labels ${flags.selector.join(' or ')} in environment ${flags.environment}`,
-    { hint: 'slipway helmfile list shows the releases and their labels' },
+    { hint: 'slipway helmfile list shows the releases and their labels; --allow-no-matching-release lets it be' },
   );
 }

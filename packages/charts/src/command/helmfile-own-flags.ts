@@ -3,8 +3,6 @@ const noHelm = 'no helm is run that could be given arguments: say it in the stat
 const noFetch = 'nothing is updated before the work: leave it out';
 const alwaysHidden = 'values of Secrets are never shown';
 const noTrack = 'with --wait everything is waited for by the rules of kstatus, and told';
-const toOutput =
-  'manifests go to standard output: redirect it, release by release with --selector where each wants a file';
 const noPrograms = 'no program is run on manifests';
 const showsFirst = 'nothing asks back: slipway helmfile diff shows what would change';
 
@@ -22,10 +20,11 @@ export const helmfilesOwn = {
   '--log-level': '--verbose says more',
   '--interactive': showsFirst,
   '-i': showsFirst,
-  '--skip-deps': noFetch,
   '--skip-refresh': noFetch,
-  '--sequential-helmfiles': 'states are always worked on one after another, by their names: leave it out',
-  '--allow-no-matching-release': 'selectors that take nothing are a mistake here',
+  '--quiet': 'progress goes to standard error: send it to /dev/null',
+  '-q': 'progress goes to standard error: send it to /dev/null',
+  '--color': 'a terminal gets colours, unless NO_COLOR is set',
+  '--no-color': 'set NO_COLOR=1; files and pipes get no colours anyway',
   '--args': noHelm,
   '--set': ownValues,
   '--values': ownValues,
@@ -33,7 +32,7 @@ export const helmfilesOwn = {
 
 const planning = {
   '--enforce-needs-are-installed': 'needs are always checked against what the state defines',
-  '--skip-cleanup': 'no temporary files are written',
+  '--skip-cleanup': 'no temporary files are written: leave it out',
   '--template-args': noHelm,
   '--post-renderer': noPrograms,
   '--post-renderer-args': noPrograms,
@@ -57,8 +56,6 @@ export const helmfilesOwnTemplating = {
   '--kube-context': 'no cluster is asked: write kubeContext: into the state',
   '--validate': 'slipway helmfile diff asks the cluster',
   '--skip-schema-validation': 'write skipSchemaValidation: true into the release or helmDefaults',
-  '--output-dir': toOutput,
-  '--output-dir-template': toOutput,
 } as const;
 
 /** Of those that work on a cluster. */
@@ -79,7 +76,6 @@ export const helmfilesOwnWorking = {
   '--skip-diff-on-install': 'slipway helmfile sync prints no differences',
   '--skip-diff-validation-on-install': 'a difference is rendered, not validated: leave it out',
   '--reset-values': 'the last values count only with --reuse-values: leave it out',
-  '--wait-for-jobs': '--wait waits for Jobs, too',
   '--cascade': 'what belongs to a removed object is removed in the background',
   '--server-side': 'objects are always written by server-side apply',
   '--take-ownership': 'write takeOwnership: true into the release or helmDefaults',

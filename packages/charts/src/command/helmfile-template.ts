@@ -1,5 +1,6 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { outputFolder } from '../helmfile/output-file.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
 import { helmfilesOwnTemplating } from './helmfile-own-flags.ts';
@@ -21,6 +22,18 @@ export const helmfileTemplateCommand = defineCommand({
       perCall: true,
     },
     'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
+    'output-dir': {
+      type: 'string',
+      value: 'folder',
+      summary: 'write each template to a file of its own below this folder, in a folder for each release',
+      perCall: true,
+    },
+    'output-dir-template': {
+      type: 'string',
+      value: 'template',
+      summary: 'the folder of each release, made of .OutputDir, .Release, .State and .Environment',
+      perCall: true,
+    },
   },
   knownElsewhere: helmfilesOwnTemplating,
   examples: [{ line: 'slipway helmfile template -l app=core --include-crds' }],
@@ -28,6 +41,8 @@ export const helmfileTemplateCommand = defineCommand({
     await explained(async () => {
       await using helmfile = await loadFromFlags(terminal, flags);
       const kubeVersion = flags['kube-version'];
+      const folder = flags['output-dir'];
+      const writing = folder === undefined ? undefined : await import('./output-dir.ts');
       for (const release of helmfile.plan(needsPolicy(flags))) {
         if (!release.installed) continue;
         const rendered = await helmfile.renderRelease(release, {
@@ -35,13 +50,17 @@ export const helmfileTemplateCommand = defineCommand({
           clock: terminal.clock,
           random: terminal.random,
         });
-        const text = templateOutput(rendered, {
+        const parts = {
           includeCrds: flags['include-crds'],
           skipTests: flags['skip-tests'],
           hooks: !flags['no-hooks'],
-          showOnly: flags['show-only'] ?? [],
-        });
-        terminal.out(`${text}\n`);
+        };
+        if (writing) {
+          const own = outputFolder(release, folder!, flags['output-dir-template']);
+          await writing.writeOutput(terminal, own, rendered, { ...parts, releaseName: undefined });
+          continue;
+        }
+        terminal.out(`${templateOutput(rendered, { ...parts, showOnly: flags['show-only'] ?? [] })}\n`);
       }
     });
   },

@@ -5,6 +5,7 @@ import type { HelmfileRelease } from '../helmfile/release.ts';
 import type { HelmfileWorkOptions, ReleaseOutcome } from '../helmfile/work.ts';
 import { changeText } from './change-text.ts';
 import { helmfileFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
+import { waitFlags } from './release-flags.ts';
 
 /** Flags of the commands that work on a cluster. What is not given, the helmfile says. */
 export const helmfileWorkFlags = {
@@ -27,12 +28,12 @@ export const helmfileSyncFlags = {
     type: 'boolean',
     summary: 'the last values of each release count, with those of the helmfile over them',
   },
-  wait: { type: 'boolean', summary: 'wait until everything is ready' },
+  ...waitFlags,
   'skip-crds': { type: 'boolean', summary: 'leave out the files under crds/' },
 } as const;
 
 type GivenFlags = FlagValues<typeof helmfileWorkFlags> &
-  Partial<Pick<FlagValues<typeof helmfileSyncFlags>, 'reuse-values' | 'wait' | 'skip-crds'>>;
+  Partial<Pick<FlagValues<typeof helmfileSyncFlags>, 'reuse-values' | 'wait' | 'wait-for-jobs' | 'skip-crds'>>;
 
 /** What the flags say; what is done is printed as it is done. */
 export function workOptions(terminal: Terminal, flags: GivenFlags, cluster: ConnectedCluster): HelmfileWorkOptions {
@@ -47,6 +48,7 @@ export function workOptions(terminal: Terminal, flags: GivenFlags, cluster: Conn
     ...(flags['no-hooks'] ? { skipHooks: true } : {}),
     ...(flags['reuse-values'] ? { reuseValues: true } : {}),
     ...(flags.wait ? { wait: true } : {}),
+    ...(flags['wait-for-jobs'] ? { waitForJobs: true } : {}),
     ...(flags['skip-crds'] ? { skipCrds: true } : {}),
   };
 }

@@ -1,6 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { CommandError, defineCommand } from '@slipway/kube/command';
+import { defineCommand } from '@slipway/kube/command';
 
 import { textToBytes } from '../go/bytes.ts';
 import { outputFile } from '../helmfile/output-file.ts';
@@ -8,6 +6,7 @@ import { writeYaml } from '../yaml/write.ts';
 import { helmfileFlags, loadFromFlags } from './helmfile-flags.ts';
 import { helmfilesOwnBuilding } from './helmfile-own-flags.ts';
 import { explained } from './release-flags.ts';
+import { writeBelow } from './written-file.ts';
 
 /** `slipway helmfile write-values`. */
 export const helmfileWriteValuesCommand = defineCommand({
@@ -32,18 +31,10 @@ export const helmfileWriteValuesCommand = defineCommand({
         if (!release.installed || !release.enabled) continue;
         const file = outputFile(release, terminal.cwd, flags['output-file-template']);
         terminal.err(`writing ${file}\n`);
-        await writeValues(file, writeYaml(helmfile.valuesOf(release), { dialect: 'v3' }));
+        const text = writeYaml(helmfile.valuesOf(release), { dialect: 'v3' });
+        // They may hold secrets: only their owner reads them.
+        await writeBelow(file, textToBytes(text), { mode: 0o600 });
       }
     });
   },
 });
-
-/** Values may hold secrets: only their owner reads them. */
-async function writeValues(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, textToBytes(text), { mode: 0o600 });
-  } catch (cause) {
-    throw new CommandError(`cannot write ${file}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
-  }
-}

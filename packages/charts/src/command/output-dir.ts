@@ -1,8 +1,8 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Terminal } from '@slipway/kube/command';
 
 import type { RenderedChart } from '../render/render.ts';
+import { writeBelow } from './written-file.ts';
 
 export interface OutputDirOptions {
   readonly includeCrds: boolean;
@@ -23,11 +23,10 @@ export async function writeOutput(
   const write = async (below: string, path: string, data: string | Uint8Array): Promise<void> => {
     const shown = join(below, path);
     const file = resolve(terminal.cwd, shown);
-    const isFirst = !written.has(file);
+    const append = written.has(file);
     written.add(file);
-    if (isFirst) await mkdir(dirname(file), { recursive: true });
     const text = Buffer.concat([Buffer.from(`---\n# Source: ${path}\n`), Buffer.from(data), Buffer.from('\n')]);
-    await (isFirst ? writeFile : appendFile)(file, text);
+    await writeBelow(file, text, { append });
     terminal.out(`wrote ${shown}\n`);
   };
   const named = releaseName === undefined ? folder : join(folder, releaseName);

@@ -22,6 +22,8 @@ export interface HelmfileWorkOptions {
   readonly concurrency?: number;
   readonly reuseValues?: boolean;
   readonly wait?: boolean;
+  /** With `wait`: for Jobs to complete, too. */
+  readonly waitForJobs?: boolean;
   /** In milliseconds. */
   readonly timeoutMs?: number;
   readonly skipHooks?: boolean;
@@ -146,7 +148,7 @@ export class HelmfileWork {
       createNamespace: this.#setting(release, 'createNamespace') !== false,
       valuesFrom: reuse ? 'reuse' : 'reset',
       wait: options.wait ?? flag('wait'),
-      waitForJobs: flag('waitForJobs'),
+      waitForJobs: options.waitForJobs ?? flag('waitForJobs'),
       rollbackOnFailure: flag('atomic') || flag('rollbackOnFailure'),
       cleanupOnFail: flag('cleanupOnFail'),
       forceConflicts: flag('forceConflicts'),
