@@ -54,12 +54,18 @@ async function write(texts: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-async function call(name: string, given: object = {}, cluster?: TestCluster): Promise<CommandOutcome> {
+async function call(
+  name: string,
+  given: object = {},
+  cluster?: TestCluster,
+  context?: string,
+): Promise<CommandOutcome> {
   return await callCommand(command as Command, name, [], given, {
     cwd: folder,
     clock: cluster?.clock ?? systemClock,
     env: { HOME: folder },
     ...(cluster ? { cluster } : {}),
+    context,
   });
 }
 
@@ -222,6 +228,12 @@ describe('slipway helmfile on a cluster', () => {
     const applied = await call('apply', prod, cluster);
     expect(applied.out).toContain('upgraded    apps/shop (revision 2)\nunchanged   apps/store\n');
     expect(await textOf('shop')).toBe('good day');
+
+    await expect(call('diff', { 'kube-context': 'elsewhere' }, cluster, 'here')).rejects.toThrow(
+      /this is the cluster of context "here", not of "elsewhere"/,
+    );
+    const same = { 'kube-context': 'here', 'detailed-exitcode': true, ...prod };
+    expect(await call('diff', same, cluster, 'here')).toMatchObject({ out: '', code: 0 });
 
     const destroyed = await call('destroy', { selector: ['name=shop'] }, cluster);
     expect(destroyed.out).toBe('uninstalled apps/shop\n');

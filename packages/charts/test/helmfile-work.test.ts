@@ -165,6 +165,23 @@ describe('sync', () => {
     ]);
   });
 
+  it('says which release a chart of several does not render for, and what was left because of it', async () => {
+    await write({ 'chart/templates/asks.yaml': '{{ if eq .Release.Name "taken" }}{{ fail "no" }}{{ end }}' });
+    const helmfile = await load(five);
+    await expect(helmfile.syncReleases(context)).rejects.toMatchObject({
+      code: 'TemplateFailed',
+      message: expect.stringMatching(/^release taken in default: execution error at .* no$/s) as string,
+      hint: expect.stringContaining('; not begun: five; run it again') as string,
+    });
+    await expect(diffReleases(helmfile, context)).rejects.toThrow(/^release taken: execution error at /);
+  });
+
+  it('takes no offence at releases of another cluster that a condition disables', async () => {
+    const text = `values: [{far: {enabled: false}}]\n${five}`;
+    const helmfile = await load(`${text}  - {name: six, chart: ./chart, kubeContext: elsewhere, condition: far.enabled}\n`);
+    expect(await helmfile.syncReleases(context)).toHaveLength(5);
+  });
+
   it('names all that failed', async () => {
     await cluster.client.create(taken);
     await cluster.client.create({ ...taken, metadata: { ...taken.metadata, name: 'four' } });

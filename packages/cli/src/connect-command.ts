@@ -38,6 +38,7 @@ export async function connectCluster(terminal: Terminal, flags: ConnectionFlags)
     transport: cluster.transport,
     namespace: connection.namespace ?? 'default',
     origin: connection.origin ?? connection.server,
+    context: connection.context,
     openTransport: () => cluster.openTransport(),
     [Symbol.asyncDispose]: () => cluster.close(),
   };

@@ -14,6 +14,8 @@ export interface Connection {
   readonly namespace?: string;
   /** Where this came from, for error texts: a file and a context, or `in-cluster`. */
   readonly origin?: string;
+  /** The context of the kubeconfig this came from. */
+  readonly context?: string | undefined;
 }
 
 export interface TlsSettings {

@@ -15,6 +15,8 @@ export interface CommandCall {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Default: a command that wants one fails. */
   readonly cluster?: TestCluster;
+  /** The context of the kubeconfig that leads to it. */
+  readonly context?: string | undefined;
 }
 
 export interface CommandOutcome {
@@ -29,7 +31,7 @@ export async function callCommand(
   path: string,
   args: readonly string[],
   given: object,
-  { cwd, clock, env = {}, cluster }: CommandCall,
+  { cwd, clock, env = {}, cluster, context }: CommandCall,
 ): Promise<CommandOutcome> {
   let command = top;
   for (const name of path.split(' ')) command = await loadSubcommand(command.subcommands![name]!);
@@ -57,6 +59,7 @@ export async function callCommand(
       if (!cluster) throw new Error('no cluster here');
       return {
         client: cluster.client,
+        context,
         transport: cluster.transport(),
         namespace: 'default',
         origin: 'test',

@@ -1,5 +1,6 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { naming } from '../helmfile/named-failure.ts';
 import { outputFolder } from '../helmfile/output-file.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
@@ -45,11 +46,12 @@ export const helmfileTemplateCommand = defineCommand({
       const writing = folder === undefined ? undefined : await import('./output-dir.ts');
       for (const release of helmfile.plan(needsPolicy(flags))) {
         if (!release.installed) continue;
-        const rendered = await helmfile.renderRelease(release, {
+        const options = {
           ...(kubeVersion === undefined ? {} : { capabilities: { kubeVersion } }),
           clock: terminal.clock,
           random: terminal.random,
-        });
+        };
+        const rendered = await naming(release, async () => await helmfile.renderRelease(release, options));
         const parts = {
           includeCrds: flags['include-crds'],
           skipTests: flags['skip-tests'],

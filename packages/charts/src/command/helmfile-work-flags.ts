@@ -1,4 +1,4 @@
-import type { ConnectedCluster, FlagValues, Terminal } from '@slipway/kube/command';
+import { CommandError, exitCodes, type ConnectedCluster, type FlagValues, type Terminal } from '@slipway/kube/command';
 
 import type { ReleaseDifference } from '../helmfile/diff.ts';
 import type { HelmfileRelease } from '../helmfile/release.ts';
@@ -14,7 +14,7 @@ export const helmfileWorkFlags = {
   'kube-context': {
     type: 'string',
     value: 'name',
-    summary: 'kubeContext of the releases that belong to this cluster; those of others are refused',
+    summary: 'kubeContext of the releases of this cluster, where no kubeconfig says its context, as in a pod',
   },
   concurrency: { type: 'integer', least: 1, summary: 'releases to work on at the same time', default: 1 },
   timeout: { type: 'duration', summary: 'how long each hook and each wait may take' },
@@ -37,7 +37,7 @@ type GivenFlags = FlagValues<typeof helmfileWorkFlags> &
 
 /** What the flags say; what is done is printed as it is done. */
 export function workOptions(terminal: Terminal, flags: GivenFlags, cluster: ConnectedCluster): HelmfileWorkOptions {
-  const kubeContext = flags['kube-context'];
+  const kubeContext = contextOf(cluster, flags['kube-context']);
   return {
     onOutcome: (outcome) => terminal.out(outcomeText(outcome)),
     needs: needsPolicy(flags),
@@ -51,6 +51,15 @@ export function workOptions(terminal: Terminal, flags: GivenFlags, cluster: Conn
     ...(flags['wait-for-jobs'] ? { waitForJobs: true } : {}),
     ...(flags['skip-crds'] ? { skipCrds: true } : {}),
   };
+}
+
+/** The context whose releases are those of this cluster. With helm and helmfile the flag chooses the cluster: nobody may get another one. */
+function contextOf({ context }: ConnectedCluster, given: string | undefined): string | undefined {
+  if (given === undefined || context === undefined || given === context) return given ?? context;
+  throw new CommandError(`--kube-context: this is the cluster of context "${context}", not of "${given}"`, {
+    hint: `choose the cluster with --context ${given}`,
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** One line for a release that was worked on. */

@@ -1,6 +1,7 @@
 import { diffUninstall, diffUpgrade, type ReleaseChange } from '../release/difference.ts';
 import type { ReleaseContext } from '../release/operation.ts';
 import type { Helmfile } from './helmfile.ts';
+import { naming } from './named-failure.ts';
 import type { HelmfileRelease } from './release.ts';
 import { workThrough } from './sync.ts';
 import { HelmfileWork, type HelmfileWorkOptions, type ReleaseOutcome } from './work.ts';
@@ -17,7 +18,8 @@ export async function diffReleases(
 ): Promise<ReleaseDifference[]> {
   const work = new HelmfileWork(helmfile, context, options);
   const differences: ReleaseDifference[] = [];
-  for (const release of helmfile.plan(options.needs)) differences.push(await differenceOf(work, release));
+  for (const release of helmfile.plan(options.needs))
+    differences.push(await naming(release, async () => await differenceOf(work, release)));
   return differences;
 }
 

@@ -292,7 +292,10 @@ class TreeVisit {
   #stateFiles(path: string): string[] {
     if (this.#files.isFile(path)) return [path];
     const entries = this.#files.list(path);
-    if (!entries) throw new HelmfileError('NotFound', `${path}: no such state file or directory`);
+    if (!entries)
+      throw new HelmfileError('NotFound', `${path}: no such state file or directory`, {
+        hint: 'check the path; it is relative to the current directory',
+      });
     const states = entries.filter((entry) => !entry.isDirectory && /\.y.*ml(\.gotmpl)?$/.test(entry.name));
     if (states.length === 0)
       throw new HelmfileError('NotFound', `${path} has no state files`, {

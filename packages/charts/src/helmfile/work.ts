@@ -6,6 +6,7 @@ import { uninstallRelease } from '../release/uninstall.ts';
 import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { Helmfile } from './helmfile.ts';
+import { failureText, naming, withMessage } from './named-failure.ts';
 import type { NeedsPolicy } from './plan.ts';
 import type { HelmfileRelease } from './release.ts';
 import { groupOf, textOf } from './state.ts';
@@ -54,8 +55,7 @@ export class HelmfileWork {
     this.helmfile = helmfile;
     this.context = context;
     this.options = options;
-    const concerned = options.needs === 'include' ? helmfile.plan('include') : helmfile.releases;
-    for (const release of concerned) this.#checkContext(release);
+    for (const release of helmfile.plan(options.needs)) this.#checkContext(release);
   }
 
   namespaceOf({ namespace }: HelmfileRelease): string {
@@ -67,7 +67,7 @@ export class HelmfileWork {
     for (const release of releases) {
       this.#left.add(release);
       if (!release.installed) continue;
-      checkInstallable(await this.helmfile.chartOf(release));
+      await naming(release, async () => checkInstallable(await this.helmfile.chartOf(release)));
       this.#prepared.set(release, this.upgradeOptions(release));
     }
   }
@@ -99,14 +99,14 @@ export class HelmfileWork {
   finish(): readonly ReleaseOutcome[] {
     const [first, ...others] = this.#failures;
     if (!first) return this.#outcomes;
-    const { error } = first;
+    const { error, text } = first;
     const left = [...this.#left].map(({ id }) => id).join(', ');
-    // Whoever is to act on it decides on the class and the code, which only one error can have.
-    if (others.length === 0 && (left === '' || !(error instanceof ReleaseError))) throw error;
-    const [code, hint] = error instanceof ReleaseError ? [error.code, error.hint] : (['Refused', ''] as const);
     const again = left === '' ? '' : `not begun: ${left}; run it again when that is mended`;
-    const texts = this.#failures.map(({ text }) => text).join('\n');
-    throw new ReleaseError(code, others.length === 0 ? texts : `${others.length + 1} releases failed:\n${texts}`, {
+    // Whoever is to act on it decides on the class and the code, which only one error can have.
+    if (others.length === 0) throw withMessage(error, text, again);
+    const [code, hint] = error instanceof ReleaseError ? [error.code, error.hint] : (['Refused', ''] as const);
+    const texts = this.#failures.map((failure) => failure.text).join('\n');
+    throw new ReleaseError(code, `${this.#failures.length} releases failed:\n${texts}`, {
       hint: [hint, again].filter(Boolean).join('; '),
       cause: error,
     });
@@ -171,7 +171,7 @@ export class HelmfileWork {
     throw new HelmfileError(
       'Unsupported',
       `${state.file}: release "${name}" belongs to the cluster of kubeContext "${wanted}"`,
-      { hint: 'connect to that cluster and say that it is the one, or select other releases' },
+      { hint: `connect to that cluster with --context ${wanted}, or select other releases` },
     );
   }
 
@@ -188,7 +188,8 @@ export class HelmfileWork {
       this.options.onOutcome?.(outcome);
     } catch (error) {
       this.context.signal?.throwIfAborted();
-      this.#failures.push(failureOf(release, this.namespaceOf(release), error as Error));
+      const placed = { ...release, namespace: this.namespaceOf(release) };
+      this.#failures.push({ error: error as Error, text: failureText(placed, error as Error) });
     }
   }
 }
@@ -197,12 +198,6 @@ interface Failure {
   readonly error: Error;
   /** With the name of the release. */
   readonly text: string;
-}
-
-function failureOf({ name }: HelmfileRelease, namespace: string, error: Error): Failure {
-  const text = `release ${name} in ${namespace}: ${error.message}`;
-  if (!(error instanceof ReleaseError)) return { error, text };
-  return { error: new ReleaseError(error.code, text, { cause: error, hint: error.hint }), text };
 }
 
 function seconds(value: Value): number | undefined {

@@ -139,6 +139,8 @@ export interface ConnectedCluster extends AsyncDisposable {
   readonly namespace: string;
   /** Where the configuration came from, for people. */
   readonly origin: string;
+  /** The context of the kubeconfig, where there is one. */
+  readonly context?: string | undefined;
   /** Another transport, for what must not wait behind anything else. Closed with the cluster. */
   openTransport(): Transport;
 }

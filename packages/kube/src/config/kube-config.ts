@@ -137,6 +137,7 @@ class ConnectionResolver {
       proxyUrl: proxyUrl ?? proxyFromEnvironment(new URL(server), options.env),
       namespace: options.namespace ?? context?.reader.text('namespace') ?? 'default',
       origin: `${this.#files.join(', ')}${contextName ? `, context "${contextName}"` : ''}`,
+      context: contextName,
     };
   }
 
