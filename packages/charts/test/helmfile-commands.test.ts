@@ -138,7 +138,11 @@ describe('slipway helmfile without a cluster', () => {
   it.each([
     ['template', { 'output-dir': 'out', 'output-dir-template': '{{ .Nothing }}' }, /^--output-dir-template: /],
     ['write-values', { 'output-file-template': '{{ nothing }}' }, /^--output-file-template: .*"nothing" not defined/],
-    ['template', { 'output-dir': 'helmfile.yaml.gotmpl' }, /^cannot write .*helmfile\.yaml\.gotmpl.*: (ENOTDIR|EEXIST)$/],
+    [
+      'template',
+      { 'output-dir': 'helmfile.yaml.gotmpl' },
+      /^cannot write .*helmfile\.yaml\.gotmpl.*: (ENOTDIR|EEXIST)$/,
+    ],
     ['list', { file: 'nowhere.yaml' }, /nowhere\.yaml: no such state file or directory/],
     ['list', { environment: 'unknown' }, /environment "unknown" is not defined/],
     ['list', { selector: ['tier'] }, /tier/],
@@ -225,7 +229,9 @@ describe('slipway helmfile on a cluster', () => {
     expect(out).toContain('\n-   text: hi\n+   text: good day\n');
     expect(await call('diff', prod, cluster)).toMatchObject({ code: 0 });
 
-    const applied = await call('apply', prod, cluster);
+    const applied = await call('apply', { ...prod, 'detailed-exitcode': true }, cluster);
+    expect(applied.code).toBe(2);
+    expect(await call('apply', { ...prod, 'detailed-exitcode': true }, cluster)).toMatchObject({ code: 0 });
     expect(applied.out).toContain('upgraded    apps/shop (revision 2)\nunchanged   apps/store\n');
     expect(await textOf('shop')).toBe('good day');
 

@@ -178,7 +178,9 @@ describe('sync', () => {
 
   it('takes no offence at releases of another cluster that a condition disables', async () => {
     const text = `values: [{far: {enabled: false}}]\n${five}`;
-    const helmfile = await load(`${text}  - {name: six, chart: ./chart, kubeContext: elsewhere, condition: far.enabled}\n`);
+    const helmfile = await load(
+      `${text}  - {name: six, chart: ./chart, kubeContext: elsewhere, condition: far.enabled}\n`,
+    );
     expect(await helmfile.syncReleases(context)).toHaveLength(5);
   });
 

@@ -12,11 +12,26 @@ nested.command('deep').option('-n, --number <n>');
 program.command('up').option('--data <folder>');
 
 test.each([
-  [['helmfile', '-f', 'state', 'list'], ['helmfile', 'list', '-f', 'state']],
-  [['helmfile', '--file=state', '--verbose', 'list', '-x'], ['helmfile', 'list', '--file=state', '--verbose', '-x']],
-  [['helmfile', '-f', 'list', '-l', 'a=b', 'sync'], ['helmfile', 'sync', '-f', 'list', '-l', 'a=b']],
-  [['helmfile', '--dry-run', 'sync'], ['helmfile', 'sync', '--dry-run']],
-  [['helmfile', 'nested', '-n', '5', 'deep'], ['helmfile', 'nested', 'deep', '-n', '5']],
+  [
+    ['helmfile', '-f', 'state', 'list'],
+    ['helmfile', 'list', '-f', 'state'],
+  ],
+  [
+    ['helmfile', '--file=state', '--verbose', 'list', '-x'],
+    ['helmfile', 'list', '--file=state', '--verbose', '-x'],
+  ],
+  [
+    ['helmfile', '-f', 'list', '-l', 'a=b', 'sync'],
+    ['helmfile', 'sync', '-f', 'list', '-l', 'a=b'],
+  ],
+  [
+    ['helmfile', '--dry-run', 'sync'],
+    ['helmfile', 'sync', '--dry-run'],
+  ],
+  [
+    ['helmfile', 'nested', '-n', '5', 'deep'],
+    ['helmfile', 'nested', 'deep', '-n', '5'],
+  ],
 ])('flags may stand before the subcommand: %j', (words, expected) => {
   expect(subcommandFirst(program, words)).toEqual(expected);
 });

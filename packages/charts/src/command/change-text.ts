@@ -6,7 +6,10 @@ import type { ReleaseChange } from '../release/difference.ts';
 export const changedExitCode = 2;
 
 export const exitCodeFlag = {
-  'detailed-exitcode': { type: 'boolean', summary: `end with code ${changedExitCode} when something would change` },
+  'detailed-exitcode': {
+    type: 'boolean',
+    summary: `end with code ${changedExitCode} when something would change, or was changed`,
+  },
 } as const;
 
 /** What would change in a release, as a person reads it. */

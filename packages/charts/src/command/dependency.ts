@@ -14,6 +14,8 @@ const folderArgument = [{ name: 'chart', summary: 'folder of the chart; the curr
 const { username, password, 'pass-credentials': passCredentials } = chartFlags;
 const fetchFlags = { ...serverFlags, username, password, 'pass-credentials': passCredentials };
 
+const knownElsewhere = { '--skip-refresh': 'only the indexes that are needed are asked for: leave it out' } as const;
+
 type Work = typeof updateDependencies;
 
 async function carryOut({ terminal, args, flags }: CommandContext<typeof fetchFlags>, work: Work): Promise<void> {
@@ -31,6 +33,7 @@ async function carryOut({ terminal, args, flags }: CommandContext<typeof fetchFl
 const updateCommand = defineCommand({
   arguments: folderArgument,
   flags: fetchFlags,
+  knownElsewhere,
   examples: [{ line: 'slipway chart dependency update ./charts/web' }],
   run: async (context) => await carryOut(context, updateDependencies),
 });
@@ -38,6 +41,7 @@ const updateCommand = defineCommand({
 const buildCommand = defineCommand({
   arguments: folderArgument,
   flags: fetchFlags,
+  knownElsewhere,
   examples: [{ line: 'slipway chart dependency build ./charts/web' }],
   run: async (context) => await carryOut(context, buildDependencies),
 });

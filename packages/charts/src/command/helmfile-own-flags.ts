@@ -25,6 +25,8 @@ export const helmfilesOwn = {
   '-q': 'progress goes to standard error: send it to /dev/null',
   '--color': 'a terminal gets colours, unless NO_COLOR is set',
   '--no-color': 'set NO_COLOR=1; files and pipes get no colours anyway',
+  '--enable-live-output': 'progress is told as it happens: leave it out',
+  '--disable-force-update': 'no repository is added anywhere: leave it out',
   '--args': noHelm,
   '--set': ownValues,
   '--values': ownValues,

@@ -54,6 +54,11 @@ export const listCommand = defineCommand({
     'time-format': { type: 'string', value: 'layout', summary: 'a layout of Go for times', perCall: true },
     output: outputFlag,
   },
+  knownElsewhere: {
+    '--all': 'releases of every status are listed: leave it out',
+    '-a': 'releases of every status are listed: leave it out; -A lists those of all namespaces',
+    '--kube-context': 'use --context',
+  },
   examples: [{ line: 'slipway chart list -A' }, { line: "slipway chart list --failed --filter '^shop-'" }],
   async run({ terminal, flags, connect }) {
     const isWanted = readFilter(flags.filter);

@@ -10,7 +10,11 @@ export interface WriteOptions {
 }
 
 /** Writes a file, and makes the folders above it. */
-export async function writeBelow(file: string, data: Uint8Array, { append = false, mode }: WriteOptions = {}): Promise<void> {
+export async function writeBelow(
+  file: string,
+  data: Uint8Array,
+  { append = false, mode }: WriteOptions = {},
+): Promise<void> {
   try {
     if (!append) await mkdir(dirname(file), { recursive: true });
     await (append ? appendFile : writeFile)(file, data, { mode });

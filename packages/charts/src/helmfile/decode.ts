@@ -20,7 +20,9 @@ export function decodeState(text: string, file: string, counted = file): Spec[] 
     if (!(error instanceof YamlError)) throw error;
     throw new HelmfileError('InvalidState', `${counted}: ${error.message}`, {
       cause: error,
-      ...(mayBeTemplate(text, file) ? { hint: 'a state with template expressions needs a name ending in .gotmpl' } : {}),
+      ...(mayBeTemplate(text, file)
+        ? { hint: 'a state with template expressions needs a name ending in .gotmpl' }
+        : {}),
     });
   }
   return documents
