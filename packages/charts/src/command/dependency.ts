@@ -50,12 +50,13 @@ const listCommand = defineCommand({
   arguments: folderArgument,
   examples: [{ line: 'slipway chart dependency list ./charts/web' }],
   async run({ terminal, args }) {
-    const path = resolve(terminal.cwd, args[0] ?? '.');
+    const [given = '.'] = args;
+    const path = resolve(terminal.cwd, given);
     await explained(async () => {
       const chart = await loadChart(path);
       const { dependencies } = chart.metadata;
       if (dependencies.length === 0) {
-        terminal.out(`WARNING: no dependencies at ${join(path, 'charts')}\n`);
+        terminal.out(`WARNING: no dependencies at ${join(given, 'charts')}\n`);
         return;
       }
       const rows = await Promise.all(

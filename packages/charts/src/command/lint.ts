@@ -76,9 +76,10 @@ function messageText({ severity, path, text }: LintMessage): string {
 
 /** What there is to say of a chart, or why nothing can be said of it. */
 async function outcomeOf(path: string, shown: string, options: LintOptions): Promise<LintMessage[] | string> {
-  const info = await stat(path).catch(() => undefined);
+  const place = await stat(path).catch(() => undefined);
+  const isChart = place && (!place.isDirectory() || (await stat(join(path, 'Chart.yaml')).catch(() => undefined)));
   const absent = `unable to check Chart.yaml file in chart: stat ${join(shown, 'Chart.yaml')}: no such file or directory`;
-  if (info === undefined) return absent;
+  if (!isChart) return absent;
   try {
     const files = await chartFiles(path);
     if (!files.some(({ name }) => name === 'Chart.yaml')) return absent;
