@@ -6,8 +6,9 @@ import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn } from '../template/signature.ts';
 import { readJson, writeJson } from '../yaml/json.ts';
 import { readYaml, YamlError } from '../yaml/read.ts';
-import { readToml, writeToml } from '../yaml/toml.ts';
+import { readToml, writeToml, type TomlTimeKind } from '../yaml/toml.ts';
 import { writeYaml } from '../yaml/write.ts';
+import { GoTime } from './go-time.ts';
 import { decodeBase32, decodeBase64, encodeBase32 } from './base-encodings.ts';
 
 function hash(algorithm: string): TemplateFunction {
@@ -58,6 +59,17 @@ function toToml(value: Value): string {
     () => writeToml(value),
     (error) => error.message,
   );
+}
+
+/** A time of TOML is Go's; without a zone, it says of what kind it is in the place of one. */
+function tomlTime(text: string, kind: TomlTimeKind): Value {
+  const zone = { name: kind, offset: 0 };
+  if (kind === 'date-local') return new GoTime(Date.parse(`${text}T00:00:00Z`), zone);
+  if (kind === 'time-local') return new GoTime(Date.parse(`0000-01-01T${text}Z`), zone);
+  if (kind === 'datetime-local') return new GoTime(Date.parse(`${text}Z`), zone);
+  const [, sign, hours, minutes] = /([-+])(\d\d):(\d\d)$/.exec(text) ?? [];
+  const size = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60;
+  return new GoTime(Date.parse(text), sign ? { name: '', offset: sign === '-' ? -size : size } : 'UTC');
 }
 
 function failure(error: Error): Value {
@@ -186,5 +198,5 @@ export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction
   ],
   ['toToml', fn(['any'], toToml)],
   ['mustToToml', fn(['any'], writeToml)],
-  ['fromToml', fn(['string'], (text) => orElse(() => readToml(text), failure))],
+  ['fromToml', fn(['string'], (text) => orElse(() => readToml(text, tomlTime), failure))],
 ]);

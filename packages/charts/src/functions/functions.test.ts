@@ -45,6 +45,15 @@ describe('a function of Helm', () => {
       '{{ (toDate "2006" "2024").Sub (toDate "2006" "1500") }}',
       '2562047h47m16.854775807s',
     ],
+    [
+      'times of TOML are times, and are written as they were read',
+      '{{ $m := fromToml "a = 1979-05-27T00:32:00.5-07:00\\nb = 1979-05-27\\nc = 07:32:00\\nd = 1979-05-27 07:32:00" }}{{ toToml $m }}{{ toJson $m }} {{ typeOf $m.b }} {{ $m.b }}',
+      `a = 1979-05-27T00:32:00.5-07:00
+b = 1979-05-27
+c = 07:32:00
+d = 1979-05-27T07:32:00
+{"a":"1979-05-27T00:32:00.5-07:00","b":"1979-05-27T00:00:00Z","c":"0000-01-01T07:32:00Z","d":"1979-05-27T07:32:00Z"} time.Time 1979-05-27 00:00:00 +0000 date-local`,
+    ],
     ['%#v says of a list that nobody made it', '{{ regexFindAll "a" "b" -1 | printf "%#v" }}', '[]string(nil)'],
     ['versions may begin with zeros', '{{ semverCompare ">=1.02" "01.08.3" }} {{ semver "01.02.3" }}', 'true 1.2.3'],
     [
@@ -154,6 +163,10 @@ describe('a complaint of a function', () => {
     ['{{ substr 5 -1 "four" }}', 'slice bounds out of range [5:4]'],
     ['{{ substr -1 -1 "four" }}', 'slice bounds out of range [:-1]'],
     ['{{ dig "a" nil "b" (dict "x" 1) }}', 'interface conversion: interface {} is nil, not string'],
+    [
+      '{{ semver "99999999999999999999.0.0" }}',
+      'error parsing version segment: strconv.ParseUint: parsing "99999999999999999999": value out of range',
+    ],
     ['{{ regexFind (b64dec "Yf9i") "b" }}', 'regexp: Compile("a\\xffb"): error parsing regexp: invalid UTF-8: `\udcffb`'],
     [
       '{{ mustToDate "2006" "é\\n\\"" }}',

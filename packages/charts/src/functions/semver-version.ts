@@ -1,4 +1,5 @@
 import { byteLength } from '../go/bytes.ts';
+import { quote } from '../go/quote.ts';
 import { GoObject, SizedInt, type GoFunction, type Value } from '../go/values.ts';
 import { fn } from '../template/signature.ts';
 
@@ -38,7 +39,11 @@ export class SemverVersion extends GoObject {
     if (!match) throw new Error('invalid semantic version');
     const [, major, minor = '0', patch = '0', prerelease = '', metadata = ''] = match;
     const parts = [major!, minor, patch].map(BigInt) as [bigint, bigint, bigint];
-    if (parts.some((part) => part >= 1n << 64n)) throw new Error('error parsing version segment: value out of range');
+    const tooLarge = parts.find((part) => part >= 1n << 64n);
+    if (tooLarge !== undefined)
+      throw new Error(
+        `error parsing version segment: strconv.ParseUint: parsing ${quote(String(tooLarge))}: value out of range`,
+      );
     if (prerelease.split('.').some((part) => /^0\d+$/.test(part))) throw new Error('version segment starts with 0');
     return new SemverVersion(parts, prerelease, metadata, text);
   }

@@ -17,22 +17,33 @@ import {
 
 const require = createRequire(import.meta.url);
 
-export function readToml(text: string): Value {
+/** What kind of time a text is: one that happened, or what a clock or a calendar showed, which has no zone. */
+export type TomlTimeKind = 'moment' | 'datetime-local' | 'date-local' | 'time-local';
+
+/** Makes a value of a time, which is written as ISO 8601 has it. */
+type MakeTime = (text: string, kind: TomlTimeKind) => Value;
+
+export function readToml(text: string, makeTime: MakeTime): Value {
   const { parse, TomlDate } = require('smol-toml') as typeof Toml;
-  return fromToml(parse(text, { integersAsBigInt: true }), (value) => value instanceof TomlDate);
+  const convert = (value: unknown): Value => {
+    if (typeof value === 'bigint') return int64(value);
+    if (value instanceof TomlDate) return makeTime(value.toISOString(), kindOf(value));
+    if (Array.isArray(value)) {
+      const items = value.map(convert);
+      const tables = items.length > 0 && items.every((item) => item instanceof Map);
+      return tables ? typed(items, '[]map[string]interface {}') : items;
+    }
+    if (typeof value === 'object' && value !== null)
+      return new Map(Object.entries(value).map(([key, item]) => [key, convert(item)]));
+    return value as Value;
+  };
+  return convert(parse(text, { integersAsBigInt: true }));
 }
 
-function fromToml(value: unknown, isDate: (value: unknown) => value is Toml.TomlDate): Value {
-  if (typeof value === 'bigint') return int64(value);
-  if (isDate(value)) return value.toISOString();
-  if (Array.isArray(value)) {
-    const items = value.map((item) => fromToml(item, isDate));
-    const tables = items.length > 0 && items.every((item) => item instanceof Map);
-    return tables ? typed(items, '[]map[string]interface {}') : items;
-  }
-  if (typeof value === 'object' && value !== null)
-    return new Map(Object.entries(value).map(([key, item]) => [key, fromToml(item, isDate)]));
-  return value as Value;
+function kindOf(date: Toml.TomlDate): TomlTimeKind {
+  if (date.isDate()) return 'date-local';
+  if (date.isTime()) return 'time-local';
+  return date.isLocal() ? 'datetime-local' : 'moment';
 }
 
 export function writeToml(value: Value): string {
@@ -115,10 +126,20 @@ function element(value: Value): string {
   if (value instanceof Uint8Array) return `[${value.join(', ')}]`;
   if (Array.isArray(value)) return `[${value.map(element).join(', ')}]`;
   if (value instanceof Map) return inlineTable(value);
-  // A time stands without quotes.
-  if (value instanceof GoObject && value.isYamlScalar) return value.plain() as string;
+  if (value instanceof GoObject && value.isYamlScalar) return timeText(value);
   if (value instanceof GoObject) return element(value.plain());
   throw new Error(`toml: cannot encode ${typeOf(value)}`);
+}
+
+/** A time stands without quotes. One that was read here has the name of its kind for a zone, and is written as it was. */
+function timeText(value: GoObject): string {
+  const written = value.plain() as string;
+  const kind = /\S+$/.exec(value.text())?.[0];
+  const local = written.replace(/(?:Z|[-+]\d\d:\d\d)$/, '');
+  if (kind === 'datetime-local') return local;
+  const [date, time] = local.split('T') as [string, string];
+  if (kind === 'date-local') return date;
+  return kind === 'time-local' ? time : written;
 }
 
 /** A key without a value is left out, but not the comma after the one before it. */
