@@ -167,7 +167,10 @@ describe('a complaint of a function', () => {
       '{{ semver "99999999999999999999.0.0" }}',
       'error parsing version segment: strconv.ParseUint: parsing "99999999999999999999": value out of range',
     ],
-    ['{{ regexFind (b64dec "Yf9i") "b" }}', 'regexp: Compile("a\\xffb"): error parsing regexp: invalid UTF-8: `\udcffb`'],
+    [
+      '{{ regexFind (b64dec "Yf9i") "b" }}',
+      'regexp: Compile("a\\xffb"): error parsing regexp: invalid UTF-8: `\udcffb`',
+    ],
     [
       '{{ mustToDate "2006" "é\\n\\"" }}',
       'parsing time "\\xc3\\xa9\\x0a\\"" as "2006": cannot parse "\\xc3\\xa9\\x0a\\"" as "2006"',

@@ -310,7 +310,8 @@ function formatCodePoint(value: bigint, flags: Readonly<Flags>): string {
     .toString(16)
     .toUpperCase()
     .padStart(Math.max(flags.precision ?? 4, 4), '0');
-  const char = flags.sharp && value >= 0n && value <= 0x10ffffn && isPrintable(runeText(value)) ? ` '${runeText(value)}'` : '';
+  const char =
+    flags.sharp && value >= 0n && value <= 0x10ffffn && isPrintable(runeText(value)) ? ` '${runeText(value)}'` : '';
   return pad(`U+${digits}${char}`, { ...flags, zero: false });
 }
 

@@ -283,7 +283,10 @@ export class ExpressionCompiler {
         } else if (value === undefined) {
           if (run.missingKey === 'error') run.fail(`nil data; no entry for key ${quote(name)}`);
         } else if (value === null) run.fail(`nil pointer evaluating interface {}.${name}`);
-        else run.fail(`can't evaluate field ${name} in type ${holder === undefined ? typeOf(value) : typeInside(holder, value)}`);
+        else
+          run.fail(
+            `can't evaluate field ${name} in type ${holder === undefined ? typeOf(value) : typeInside(holder, value)}`,
+          );
       }
       return value;
     };

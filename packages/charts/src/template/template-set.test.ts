@@ -61,7 +61,9 @@ describe('a template', () => {
 
   it('names the type of an element as Go sees it: an interface, unless all of them are of one type', () => {
     const complaint = (loop: string) => `${loop}{{ .nope }}{{ end }}`;
-    expect(() => run(complaint('{{ range .a }}'), { a: ['x'] })).toThrow("can't evaluate field nope in type interface {}");
+    expect(() => run(complaint('{{ range .a }}'), { a: ['x'] })).toThrow(
+      "can't evaluate field nope in type interface {}",
+    );
     expect(() => run(complaint('{{ range 3 }}'))).toThrow("can't evaluate field nope in type int");
     expect(() => run('{{ range $x := .a }}{{ range 3 }}{{ end }}{{ .nope }}{{ end }}', { a: ['x'] })).toThrow(
       "can't evaluate field nope in type interface {}",

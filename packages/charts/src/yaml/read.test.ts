@@ -23,7 +23,11 @@ describe('readYaml', () => {
     ['a long integer keeps its digits as a key', '123456789012345678: a', { '123456789012345678': 'a' }],
     ['also on a line of its own', '? 123456789012345678\n: a', { '123456789012345678': 'a' }],
     ['also for the strict reader', 'b: &x {123456789012345678: a}', { b: { '123456789012345678': 'a' } }],
-    ['a float is a key of 32 bits', '3.14159265358: a\n1e6: b\n1.10: c', { '3.1415927': 'a', '1e+06': 'b', '1.1': 'c' }],
+    [
+      'a float is a key of 32 bits',
+      '3.14159265358: a\n1e6: b\n1.10: c',
+      { '3.1415927': 'a', '1e+06': 'b', '1.1': 'c' },
+    ],
     ['infinity is one, too', '.inf: a\n-.inf: b\n.nan: c', { '.inf': 'a', '-.inf': 'b', '.nan': 'c' }],
     [
       'a single quote may be escaped in double ones',

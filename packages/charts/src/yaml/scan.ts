@@ -47,7 +47,8 @@ export function scan(text: string, dialect: YamlDialect, firstOnly: boolean): { 
 function mend(source: string, { reason, mark }: JsYaml.YAMLException, firstOnly: boolean): string | undefined {
   if (!mark) return undefined;
   const start = source.lastIndexOf('\n', mark.position - 1) + 1;
-  if (reason === 'unknown escape sequence' && source[mark.position] === "'") return withoutEscapes(source, mark.position);
+  if (reason === 'unknown escape sequence' && source[mark.position] === "'")
+    return withoutEscapes(source, mark.position);
   if (reason === 'deficient indentation') {
     const isMarker = /^(?:---|\.\.\.)(?:\s|$)/.test(source.slice(start, start + 4));
     return isMarker ? undefined : `${source.slice(0, start)}${' '.repeat(deepestQuote)}${source.slice(start)}`;
@@ -78,7 +79,8 @@ function checkEscapes(source: string, events: Events): void {
     if (!('style' in event && 'chomping' in event && event.style === DOUBLE_QUOTED)) continue;
     for (const [, escape] of source.slice(event.valueStart, event.valueEnd).matchAll(/\\(u.{4}|U.{8}|.)/gsu)) {
       if (escape === '/') throw new YamlError('yaml: found unknown escape character');
-      if (/^(?:u|U0000)d[89a-f]/i.test(escape!)) throw new YamlError('yaml: found invalid Unicode character escape code');
+      if (/^(?:u|U0000)d[89a-f]/i.test(escape!))
+        throw new YamlError('yaml: found invalid Unicode character escape code');
     }
   }
 }
