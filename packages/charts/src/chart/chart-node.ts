@@ -11,6 +11,11 @@ export interface ChartNode {
   name: string;
   values: GoMap;
   requirements: ChartDependency[];
+  /**
+   * Whether aliases, tags and conditions of the requirements were looked at. A chart that names no requirements has none, and Helm does not
+   * look at those of the charts in it.
+   */
+  isSettled: boolean;
   children: ChartNode[];
   parent: ChartNode | undefined;
 }
@@ -21,6 +26,7 @@ export function chartNode(chart: Chart, parent?: ChartNode): ChartNode {
     name: chart.metadata.name,
     values: chart.values,
     requirements: [...chart.metadata.dependencies],
+    isSettled: false,
     children: [],
     parent,
   };
@@ -31,4 +37,9 @@ export function chartNode(chart: Chart, parent?: ChartNode): ChartNode {
 /** Where the chart's files are in Helm's output: `parent/charts/child`. */
 export function fullPath(node: ChartNode): string {
   return node.parent ? `${fullPath(node.parent)}/charts/${node.name}` : node.name;
+}
+
+/** What a chart is called by the one that requires it. */
+export function requiredName({ isSettled }: ChartNode, { name, alias }: ChartDependency): string {
+  return isSettled && alias !== '' ? alias : name;
 }

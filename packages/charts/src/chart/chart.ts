@@ -47,6 +47,8 @@ export interface ChartMetadata {
 /** A chart as it was read. Rendering does not change it. */
 export interface Chart {
   readonly metadata: ChartMetadata;
+  /** Chart.yaml has a list of dependencies and nothing in it: the charts in `charts/` are then looked at for theirs, which else they are not. */
+  readonly hasEmptyRequirements?: boolean;
   /** Chart.lock (or requirements.lock) as it is. */
   readonly lock: GoMap | undefined;
   /** values.yaml. */

@@ -65,8 +65,10 @@ async function loadWithin(files: readonly ChartFile[], room: ChartRoom, depth: n
   }
   const lock =
     documentIn(find('Chart.lock'), 'Chart.lock') ?? documentIn(find('requirements.lock'), 'requirements.lock');
+  const required = (requirements?.has('dependencies') ? requirements : document)?.get('dependencies');
   return {
     metadata,
+    hasEmptyRequirements: Array.isArray(required) && required.length === 0,
     lock,
     values: readValues(find('values.yaml')),
     schema: find('values.schema.json')?.data,

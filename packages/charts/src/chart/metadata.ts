@@ -162,8 +162,11 @@ function stringMap(map: GoMap, key: string): Record<string, string> {
   );
 }
 
-/** `.Chart` as templates see it: every field by its Go name, whether it was written or not. */
-export function metadataAsMap(metadata: ChartMetadata, isRoot: boolean): GoMap {
+/**
+ * `.Chart` as templates see it: every field by its Go name, whether it was written or not. The dependencies have their aliases for
+ * names and are enabled once they are settled.
+ */
+export function metadataAsMap(metadata: ChartMetadata, isRoot: boolean, isSettled: boolean): GoMap {
   return new Map<string, Value>([
     ['Name', metadata.name],
     ['Home', metadata.home],
@@ -190,7 +193,7 @@ export function metadataAsMap(metadata: ChartMetadata, isRoot: boolean): GoMap {
     ['Deprecated', metadata.deprecated],
     ['Annotations', typedAnnotations(metadata.annotations)],
     ['KubeVersion', metadata.kubeVersion],
-    ['Dependencies', metadata.dependencies.map(dependencyAsMap)],
+    ['Dependencies', metadata.dependencies.map((dependency) => dependencyAsMap(dependency, isSettled))],
     ['Type', metadata.type],
     ['IsRoot', isRoot],
   ]);
@@ -202,14 +205,14 @@ function typedAnnotations(annotations: Readonly<Record<string, string>>): GoMap 
   return entries.length === 0 ? nilMap(type) : typed(new Map<string, Value>(entries), type);
 }
 
-function dependencyAsMap(dependency: ChartDependency): GoMap {
+function dependencyAsMap(dependency: ChartDependency, isSettled: boolean): GoMap {
   return new Map<string, Value>([
-    ['Name', dependency.alias || dependency.name],
+    ['Name', (isSettled && dependency.alias) || dependency.name],
     ['Version', dependency.version],
     ['Repository', dependency.repository],
     ['Condition', dependency.condition],
     ['Tags', [...dependency.tags]],
-    ['Enabled', true],
+    ['Enabled', isSettled],
     [
       'ImportValues',
       dependency.importValues.map((item) =>

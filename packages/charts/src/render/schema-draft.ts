@@ -26,7 +26,9 @@ const since = new Map<string, Draft>([
   ...['dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'unevaluatedItems'].map(
     (word) => [word, 2019] as const,
   ),
-  ...['minContains', 'maxContains', '$anchor', '$recursiveRef', '$recursiveAnchor'].map((word) => [word, 2019] as const),
+  ...['minContains', 'maxContains', '$anchor', '$recursiveRef', '$recursiveAnchor'].map(
+    (word) => [word, 2019] as const,
+  ),
   ...['prefixItems', '$dynamicRef', '$dynamicAnchor'].map((word) => [word, 2020] as const),
 ]);
 

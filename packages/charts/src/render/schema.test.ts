@@ -25,7 +25,10 @@ describe('a pattern of values.schema.json is read as Go reads it', () => {
     ['\\A\\_x\\z', '_x', '_x\n'],
     ['^(?P<a>x)\\_$', 'x_', 'y_'],
   ])('%s takes %s and refuses %s', (pattern, good, bad) => {
-    for (const schema of [{ properties: { a: { pattern } } }, { properties: { pattern: {}, a: { allOf: [{ pattern }] } } }]) {
+    for (const schema of [
+      { properties: { a: { pattern } } },
+      { properties: { pattern: {}, a: { allOf: [{ pattern }] } } },
+    ]) {
       expect(accepts(schema, { a: good })).toBe(true);
       expect(accepts(schema, { a: bad })).toBe(false);
     }

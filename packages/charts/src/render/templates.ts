@@ -131,5 +131,5 @@ function collect(
 
 function chartMap(node: ChartNode, isRoot: boolean): GoMap {
   const { metadata } = node.chart;
-  return metadataAsMap({ ...metadata, name: node.name, dependencies: node.requirements }, isRoot);
+  return metadataAsMap({ ...metadata, name: node.name, dependencies: node.requirements }, isRoot, node.isSettled);
 }

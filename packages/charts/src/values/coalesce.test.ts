@@ -99,4 +99,32 @@ describe('dependencies', () => {
     };
     expect(await valuesOf(files)).toMatchObject({ mine: 'kept', theirs: 'got', here: { x: 1 } });
   });
+
+  it.each([
+    ['is not there', '', ['leaf', 'extra']],
+    ['is empty', 'dependencies: []\n', ['alias']],
+    ['names the chart', 'dependencies: [{name: mid, version: "*"}]\n', ['alias']],
+  ])(
+    'of a chart in charts/ know its aliases and conditions unless the list of its parent %s',
+    async (_, list, names) => {
+      const [imports, condition] = ['import-values: [{child: e, parent: i}]', 'condition: use'];
+      const requirements = `[{name: leaf, version: "*", alias: alias, ${imports}}, {name: extra, version: "*", ${condition}}]`;
+      const files = {
+        'Chart.yaml': metadata('top', list),
+        'charts/mid/Chart.yaml': metadata('mid', `dependencies: ${requirements}\n`),
+        'charts/mid/values.yaml': 'use: false\n',
+        'charts/mid/templates/NOTES.txt': '{{ range .Chart.Dependencies }}{{ .Name }} {{ .Enabled }} {{ end }}',
+        'charts/mid/charts/leaf/Chart.yaml': metadata('leaf'),
+        'charts/mid/charts/leaf/values.yaml': 'e: {said: 1}\n',
+        'charts/mid/charts/extra/Chart.yaml': metadata('extra'),
+      };
+      const { notes, values } = await renderChart(await chart(files), { release: { name: 'x' }, subNotes: true });
+      const isSettled = list !== '';
+      expect(notes).toBe(names.map((name) => `${name} ${isSettled} `).join(''));
+      const mid = values['mid'] as Record<string, unknown>;
+      expect(mid['i']).toEqual({ said: 1 });
+      expect(Object.keys(mid)).toEqual(expect.arrayContaining(names));
+      expect('extra' in mid).toBe(!isSettled);
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { SemverVersion } from '../functions/semver-version.ts';
 import { deepCopy, type GoMap, type Value } from '../go/values.ts';
 import { coalesceTables, coalesceValues, tableAt, valueAt } from './coalesce.ts';
 import type { ChartDependency } from '../chart/chart.ts';
-import { chartNode, type ChartNode } from '../chart/chart-node.ts';
+import { chartNode, requiredName, type ChartNode } from '../chart/chart-node.ts';
 import type { DialectSwitches } from '../chart/dialect.ts';
 
 /** Settles which subcharts take part, under which names, and what they give their parents. */
@@ -22,7 +22,8 @@ export function isCompatible(range: string, version: string): boolean {
 }
 
 function enable(node: ChartNode, values: GoMap, path: string, switches: DialectSwitches): void {
-  if (node.requirements.length === 0) return;
+  if (node.requirements.length === 0 && !node.chart.hasEmptyRequirements) return;
+  node.isSettled = true;
   const matches = (child: ChartNode, requirement: ChartDependency) =>
     child.name === requirement.name && isCompatible(requirement.version, child.chart.metadata.version);
   const unnamed = node.children.filter(
@@ -31,7 +32,7 @@ function enable(node: ChartNode, values: GoMap, path: string, switches: DialectS
   const named = node.requirements.flatMap((requirement) => {
     const found = node.children.find((child) => matches(child, requirement));
     // One chart may be there several times under several aliases: each is a copy of its own.
-    return found ? [renamed(chartNode(found.chart, node), requirement.alias || requirement.name)] : [];
+    return found ? [renamed(chartNode(found.chart, node), requiredName(node, requirement))] : [];
   });
   node.children = [...unnamed, ...named];
 
@@ -39,10 +40,10 @@ function enable(node: ChartNode, values: GoMap, path: string, switches: DialectS
   const off = new Set(
     node.requirements
       .filter((requirement) => !isEnabled(requirement, coalesced, path))
-      .map((requirement) => requirement.alias || requirement.name),
+      .map((requirement) => requiredName(node, requirement)),
   );
   node.children = node.children.filter((child) => !off.has(child.name));
-  node.requirements = node.requirements.filter((requirement) => !off.has(requirement.alias || requirement.name));
+  node.requirements = node.requirements.filter((requirement) => !off.has(requiredName(node, requirement)));
   for (const child of node.children) enable(child, coalesced, `${path}${child.name}.`, switches);
 }
 
@@ -72,7 +73,7 @@ function importInto(node: ChartNode, switches: DialectSwitches): void {
   const values = coalesceValues(node, new Map(), switches, true);
   let imported: GoMap = new Map();
   for (const requirement of node.requirements) {
-    const name = requirement.alias || requirement.name;
+    const name = requiredName(node, requirement);
     for (const item of requirement.importValues) {
       const { child, parent } = typeof item === 'string' ? { child: `exports.${item}`, parent: '.' } : item;
       const table = tableAt(values, `${name}.${child}`);
