@@ -31,7 +31,7 @@ export function goPattern(pattern: string): string {
 
 function isUsable(pattern: string): boolean {
   try {
-    return new RegExp(pattern, 'u') !== undefined;
+    return new RegExp(pattern, 'u').unicode;
   } catch {
     return false;
   }
