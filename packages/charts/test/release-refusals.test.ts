@@ -72,6 +72,7 @@ describe('what is no object is refused before anything is written, and said by n
       'the object x of the chart has no kind',
     ],
     ['apiVersion: v1\nkind: List\nitems: [text]\n', 'an object of the chart has no apiVersion'],
+    ['apiVersion: v1\nkind: List\nitems: [null]\n', 'an object of the chart has no apiVersion'],
     [
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 5}\n',
       'an object of the chart has a metadata.name that is no text',
@@ -102,6 +103,30 @@ describe('what is no object is refused before anything is written, and said by n
     await done(cluster, installRelease(context, chart, release));
     expect(await cluster.client.get(ConfigMap, at('a'))).toBeDefined();
   });
+});
+
+test('templates that fail when something is not there are rendered when it is, however often they ask', async () => {
+  const { cluster, context } = await started();
+  await using _cluster = cluster;
+  const names = Array.from({ length: 15 }, (_, index) => `word-${index}`);
+  const guards = names.map(
+    (name) =>
+      `{{ if not (lookup "v1" "Secret" "default" "${name}") }}{{ fail "make the Secret ${name} first" }}{{ end }}\n`,
+  );
+  const chart = await chartOf(
+    `${guards.join('')}${plain.replace('"y"', '{{ (lookup "v1" "Secret" "default" "word-0").data.a | b64dec | len | quote }}')}`,
+  );
+  const missing = installRelease(context, chart, release);
+  await expect(done(cluster, missing)).rejects.toThrow('make the Secret word-0 first');
+  for (const name of names)
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: at(name),
+      data: { a: 'YWJj' },
+    } as KubeObject);
+  await done(cluster, installRelease(context, chart, release));
+  expect((await cluster.client.get(ConfigMap, at('a')))?.data).toEqual({ x: '3' });
 });
 
 test('lookup of an object of a namespace finds nothing when it names no namespace', async () => {

@@ -24,9 +24,11 @@ export function identityOf({ object, kind }: ReleaseObject): string {
 /** Reads the objects of a manifest; those that live in a namespace and name none go to that of the release. */
 export async function readObjects(client: Client, manifest: string, namespace: string): Promise<ReleaseObject[]> {
   const found: ReleaseObject[] = [];
-  for (const document of readAllYaml(manifest))
-    for (const each of listed(toPlain(document)))
-      if (each !== null) found.push(await resolveObject(client, asObject(each), namespace));
+  for (const document of readAllYaml(manifest)) {
+    // Of a document that holds nothing but comments nothing is left.
+    if (document === null || document === undefined) continue;
+    for (const each of listed(toPlain(document))) found.push(await resolveObject(client, asObject(each), namespace));
+  }
   return found;
 }
 

@@ -14,6 +14,8 @@ export type Lookup = (query: LookupQuery) => Promise<object | undefined>;
 
 /** A chart that still asks new questions after so many passes asks for ever. */
 const mostPasses = 10;
+/** One that failed may have come to one question only. */
+const mostPassesCutShort = 100;
 
 /**
  * Templates are rendered without waiting, the cluster answers later. So a pass records what is asked and answers "nothing";
@@ -24,6 +26,7 @@ export class LookupMemo {
   readonly #answers = new Map<string, GoMap>();
   readonly #asked = new Map<string, LookupQuery>();
   passes = 0;
+  #passesCutShort = 0;
 
   constructor(lookup: Lookup | undefined) {
     this.#lookup = lookup;
@@ -39,11 +42,12 @@ export class LookupMemo {
   }
 
   /** Fetches what the last pass asked for; false when it asked for nothing new. */
-  async fetchMissing(): Promise<boolean> {
+  async fetchMissing({ isCutShort }: { readonly isCutShort: boolean }): Promise<boolean> {
     if (this.#asked.size === 0) return false;
     this.passes += 1;
-    if (this.passes >= mostPasses)
-      throw new ChartError('TemplateExecution', `the templates look up something new in each of ${mostPasses} passes`);
+    if (isCutShort) this.#passesCutShort += 1;
+    if (this.passes - this.#passesCutShort >= mostPasses || this.#passesCutShort >= mostPassesCutShort)
+      throw new ChartError('TemplateExecution', `the templates look up something new in each of ${this.passes} passes`);
     const found = await Promise.all(
       [...this.#asked].map(async ([key, query]) => [key, await this.#lookup!(query)] as const),
     );

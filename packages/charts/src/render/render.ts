@@ -96,9 +96,11 @@ async function render(chart: Chart, options: RenderOptions): Promise<RenderedCha
   }
 
   const memo = new LookupMemo(options.lookup);
-  let files: Map<string, string>;
+  let files = new Map<string, string>();
   let isPure = true;
+  let failure: { readonly error: unknown } | undefined;
   do {
+    failure = undefined;
     const environment: FunctionEnvironment = watchedEnvironment(
       makeEnvironment({ ...options, lookup: (...key) => memo.answer(...key) }),
       () => (isPure = false),
@@ -109,8 +111,14 @@ async function render(chart: Chart, options: RenderOptions): Promise<RenderedCha
       ['Capabilities', capabilities],
       ['Values', typed(memo.passes === 0 && !options.lookup ? values : copyOf(values), switches.valuesType)],
     ]);
-    files = await renderTemplates(root, top, environment, switches);
-  } while (await memo.fetchMissing());
+    // What fails for want of an answer, such as a Secret that has to be there, is tried again with it.
+    try {
+      files = await renderTemplates(root, top, environment, switches);
+    } catch (error) {
+      failure = { error };
+    }
+  } while (await memo.fetchMissing({ isCutShort: failure !== undefined }));
+  if (failure) throw failure.error;
 
   let plainValues: Record<string, unknown> | undefined;
   const notes = takeNotes(files, root, options.subNotes ?? false);
