@@ -1,51 +1,31 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { systemClock, type Command } from '@slipway/kube';
-import { CommandError } from '@slipway/kube/command';
-import { oracleInLane } from '@slipway/oracles';
-import { ensureReferenceBinaries } from '@slipway/reference-cluster';
-import { callCommand } from '@slipway/testing/command';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { command } from '../src/command/helmfile-command.ts';
 import { helmfileFunctions, type ExecProgram } from '../src/helmfile/functions.ts';
 import { stateFields, type Fields } from '../src/helmfile/state-schema.ts';
 import { helmFunctions } from '../src/functions/index.ts';
 import { buildText } from '../src/helmfile/build.ts';
 import { loadHelmfile, writeYaml, type Helmfile } from '../src/index.ts';
 import { templateOutput } from '../src/render/template-output.ts';
-import { helmfileRules, type HelmfileRule } from './helmfile-rules.ts';
+import { ourAnswers, theirAnswers, withoutDirectories, writeTree } from './helmfile-answers.ts';
+import { helmfileRules } from './helmfile-rules.ts';
+import { findHelmfile, variables } from './real-helmfile.ts';
 
-/** The real helmfile, which forks the real helm, on a tree that uses every feature we support. */
-const oracle = await oracleInLane('helmfile');
-const binaries = await ensureReferenceBinaries({ build: false });
-const helm = binaries.available ? binaries.helm : undefined;
-const missing = oracle.available ? (helm === undefined ? 'no helm binary' : undefined) : oracle.reason;
+/** The real helmfile on a tree that uses every feature we support, and on small ones that ask one question each. */
+const real = await findHelmfile();
+const { missing } = real;
 if (missing !== undefined) process.stdout.write(`SKIPPED helmfile against the real one: ${missing}\n`);
 
 const tree = join(import.meta.dirname, 'helmfile-tree');
 const states = join(tree, 'helmfile.d');
-const variables = { IMAGE_TAG: 'v7' };
 const scratch = mkdtempSync(join(tmpdir(), 'slipway-helmfile-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 function helmfile(...args: string[]): string {
-  return runHelmfile(['--file', states, '--sequential-helmfiles', ...args]);
+  return real.run(['--file', states, '--sequential-helmfiles', ...args], { home: scratch });
 }
-
-function runHelmfile(args: readonly string[], cwd?: string): string {
-  const { stdout, stderr, status } = spawnSync(oracle.available ? oracle.path : '', args, {
-    ...(cwd === undefined ? {} : { cwd }),
-    env: { ...variables, PATH: `${dirname(helm!)}${delimiter}${process.env.PATH}`, HOME: scratch },
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (status !== 0) throw new ProgramFailed(stderr);
-  return stdout;
-}
-
-class ProgramFailed extends Error {}
 
 async function ours(environment: string, selectors: readonly string[] = []): Promise<Helmfile> {
   return await loadHelmfile({
@@ -62,13 +42,6 @@ function runProgram({ command, args, env }: Parameters<ExecProgram>[0]): string 
   const { stdout, stderr, status } = spawnSync(command, args, { env: { ...process.env, ...env }, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;
-}
-
-/** helmfile writes the paths of files as it came to them, and where it works on a copy of a chart. */
-function withoutDirectories(text: string): string {
-  return text
-    .replaceAll(/^( *)(#  Source|filepath|- path): .*\/(?=[^/]+$)/gm, '$1$2: ')
-    .replaceAll(/^ *chartPath: .*\n/gm, '');
 }
 
 /** What the states, their bases and their values say, without the charts. */
@@ -161,82 +134,9 @@ describe.runIf(missing === undefined)('helmfile and ours', { timeout: 300_000 },
   }
 });
 
-const showing = {
-  'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',
-  'chart/templates/values.yaml': `apiVersion: v1
-kind: ConfigMap
-metadata: { name: "{{ .Release.Name }}", namespace: "{{ .Release.Namespace }}" }
-data:
-  values: {{ .Values | toJson | quote }}
-`,
-};
-
-function writeTree(rule: HelmfileRule): string {
-  const folder = mkdtempSync(join(scratch, 'rule-'));
-  for (const [name, text] of Object.entries({ ...showing, ...rule.files })) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
-
-/** What each command answers, and what `write-values` writes; `refused` where it fails in a way it should. */
-async function answersOf(
-  written: string,
-  ask: (name: string) => string | Promise<string>,
-): Promise<Record<string, unknown>> {
-  const answers: Record<string, unknown> = {};
-  for (const name of ['build', 'write-values', 'template']) {
-    try {
-      answers[name] = withoutDirectories(await ask(name));
-    } catch (error) {
-      if (!(error instanceof CommandError || error instanceof ProgramFailed)) throw error;
-      answers[name] = 'refused';
-    }
-  }
-  const files = existsSync(written) ? readdirSync(written) : [];
-  return { ...answers, values: files.map((file) => [file, readFileSync(join(written, file), 'utf8')]) };
-}
-
-const valuesFile = '{{ .Release.Namespace }}-{{ .Release.Name }}.yaml';
-
-async function theirAnswers(rule: HelmfileRule, folder: string): Promise<Record<string, unknown>> {
-  const flags = [
-    `--environment=${rule.environment ?? 'default'}`,
-    ...(rule.selectors ?? []).flatMap((selector) => ['--selector', selector]),
-    ...(rule.stateValuesFiles ?? []).flatMap((file) => ['--state-values-file', file]),
-    ...(rule.stateValuesSet ?? []).flatMap((text) => ['--state-values-set', text]),
-  ];
-  const written = join(folder, 'theirs');
-  const own: Record<string, string[]> = {
-    template: ['--skip-deps', ...(rule.includeNeeds ? ['--include-needs'] : [])],
-    'write-values': ['--output-file-template', join(written, valuesFile)],
-  };
-  return await answersOf(written, (name) => runHelmfile([...flags, name, ...(own[name] ?? [])], folder));
-}
-
-async function ourAnswers(rule: HelmfileRule, folder: string): Promise<Record<string, unknown>> {
-  const flags = {
-    environment: rule.environment ?? 'default',
-    selector: rule.selectors ?? [],
-    'state-values-file': rule.stateValuesFiles ?? [],
-    'state-values-set': rule.stateValuesSet ?? [],
-  };
-  const written = join(folder, 'ours');
-  const own: Record<string, object> = {
-    template: { 'include-needs': rule.includeNeeds ?? false },
-    'write-values': { 'output-file-template': join(written, valuesFile) },
-  };
-  const place = { cwd: folder, clock: systemClock, env: { ...variables, HOME: scratch } };
-  return await answersOf(
-    written,
-    async (name) => (await callCommand(command as Command, name, [], { ...flags, ...own[name] }, place)).out,
-  );
-}
-
 describe.runIf(missing === undefined)('helmfile and our commands agree on', { timeout: 60_000 }, () => {
   it.each(helmfileRules.map((rule) => [rule.name, rule] as const))('%s', async (_, rule) => {
-    const folder = writeTree(rule);
-    expect(await ourAnswers(rule, folder)).toEqual(await theirAnswers(rule, folder));
+    const folder = writeTree(rule, scratch);
+    expect(await ourAnswers(rule, folder)).toEqual(await theirAnswers(rule, folder, real));
   });
 });

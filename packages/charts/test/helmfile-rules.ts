@@ -7,6 +7,7 @@ export interface HelmfileRule {
   readonly selectors?: readonly string[];
   readonly stateValuesFiles?: readonly string[];
   readonly stateValuesSet?: readonly string[];
+  readonly stateValuesSetString?: readonly string[];
   readonly includeNeeds?: boolean;
 }
 
