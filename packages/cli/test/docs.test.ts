@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitCodes } from '@slipway/kube';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 
 import { findCommands, findOperators } from '../src/packages.ts';
@@ -36,8 +37,9 @@ test('docs/cli.md mentions no flag that does not exist', async () => {
     commands: await findCommands(),
     operators: () => findOperators(),
   });
+  const withBelow = (command: Command): Command[] => [command, ...command.commands.flatMap(withBelow)];
   const known = new Set(
-    program.commands.flatMap((command) => command.options.flatMap(({ long, short }) => [long!, short])),
+    withBelow(program).flatMap(({ options }) => options.flatMap(({ long, short }) => [long!, short])),
   );
   const text = page.slice(0, page.indexOf(beginMark));
   const mentioned = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([flag]) => flag);
