@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { decrypt, edit, encrypt, generateAgeKey, type FormatName, SopsError } from './index.ts';
@@ -126,3 +127,33 @@ describe('a sops block of the wrong type', () => {
     expect(error.code).toBe('no-key');
   });
 });
+
+test('any byte of a sealed file that is changed leaves the values as they were, or the file is refused', async () => {
+  const plain = {
+    yaml: '# note\na: text\nb:\n    - 1\n    - true # x\n    - 1.5\nc_unencrypted: clear\n',
+    json: '{"a": "text", "b": [1, true, 1.5, null], "c_unencrypted": "clear"}',
+    dotenv: '# note\nA=text\nB=more\nC_unencrypted=clear\n',
+    binary: 'any bytes',
+  };
+  const values = (opened: Buffer, format: string) =>
+    opened
+      .toString()
+      .split('\n')
+      .map((line) => (format === 'json' ? line : line.replace(/ *#.*/, '')).trimEnd())
+      .filter(Boolean);
+  for (const format of ['yaml', 'json', 'dotenv', 'binary'] as const) {
+    const sealed = await seal(plain[format], format);
+    const expected = values(await unseal(sealed, format), format);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(sealed.length - 1), fc.nat(255), fc.nat(2), async (at, byte, cut) => {
+        const changed = Buffer.concat([sealed.subarray(0, at), Buffer.of(byte), sealed.subarray(at + cut)]);
+        const opened = await unseal(changed, format).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(SopsError);
+          expect(String(error)).not.toMatch(/text|more|any bytes/);
+        });
+        if (opened) expect(values(opened, format)).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  }
+}, 60_000);

@@ -39,7 +39,7 @@ function jsonText(value: Value, indent: string): string {
   if (value instanceof Mapping) {
     const lines = value.entries
       .filter((entry) => entry.kind === 'item')
-      .map((entry) => `${inner}${JSON.stringify(entry.key)}: ${jsonText(entry.value, inner)}`);
+      .map((entry) => `${inner}${quoted(entry.key)}: ${jsonText(entry.value, inner)}`);
     return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
   }
   if (value instanceof Sequence) {
@@ -49,7 +49,8 @@ function jsonText(value: Value, indent: string): string {
     return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n${indent}]`;
   }
   if (value instanceof Uint8Array) throw new SopsError('input', 'bytes that are no text cannot be written as JSON');
-  if (value instanceof Timestamp) return JSON.stringify(value.text);
+  if (value instanceof Timestamp) return quoted(value.text);
+  if (typeof value === 'string') return quoted(value);
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new SopsError('input', 'a number that is not finite cannot be written as JSON');
@@ -60,4 +61,12 @@ function jsonText(value: Value, indent: string): string {
     return text.includes('e') ? text : `${text}.0`;
   }
   return JSON.stringify(value);
+}
+
+/** As Go writes it, for pages that quote JSON. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -47,6 +47,8 @@ test('nothing anywhere is no identity, not an error', async () => {
 
 test.each([
   [{ SOPS_AGE_KEY: 'ssh-ed25519 AAAA' }, 'SOPS_AGE_KEY, line 1: not an age identity'],
+  [{ SOPS_AGE_SSH_PRIVATE_KEY_FILE: 'id_rsa' }, 'SOPS_AGE_SSH_PRIVATE_KEY_FILE: SSH keys cannot be used here'],
+  [{ SOPS_AGE_SSH_PRIVATE_KEY_CMD: 'pass' }, 'SOPS_AGE_SSH_PRIVATE_KEY_CMD: SSH keys cannot be used here'],
   [{ SOPS_AGE_KEY_FILE: '/does/not/exist' }, 'SOPS_AGE_KEY_FILE: cannot read /does/not/exist (ENOENT)'],
   [{ SOPS_AGE_KEY_CMD: 'no-such-program-here' }, 'SOPS_AGE_KEY_CMD: no-such-program-here failed (ENOENT)'],
 ])('%j is refused without showing a key', async (env, message) => {

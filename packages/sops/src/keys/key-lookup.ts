@@ -35,7 +35,7 @@ export async function findAgeIdentities(options: KeyLookupOptions = {}): Promise
     async () => await inOwnFile(own),
   ];
   const found: string[] = [];
-  const problems: SopsError[] = [];
+  const problems = sshPlaces.filter((name) => env[name]).map((name) => noSshKey(name));
   for (const place of places) {
     try {
       found.push(...(await place()));
@@ -47,6 +47,15 @@ export async function findAgeIdentities(options: KeyLookupOptions = {}): Promise
   if (found.length === 0 && problems.length > 0) throw problems[0];
   if (options.onProblem) for (const problem of problems) options.onProblem(problem);
   return [...new Set(found)];
+}
+
+/** Where sops looks for SSH keys besides. */
+const sshPlaces = ['SOPS_AGE_SSH_PRIVATE_KEY_FILE', 'SOPS_AGE_SSH_PRIVATE_KEY_CMD'];
+
+function noSshKey(place: string): SopsError {
+  return new SopsError('unsupported', `${place}: SSH keys cannot be used here`, {
+    hint: 'use an age key (slipway sops keygen makes one), or the sops command',
+  });
 }
 
 async function inNamedFile(file: string | undefined): Promise<string[]> {
