@@ -26,7 +26,9 @@ describe('bytes that are no text', () => {
     const plain = Buffer.from(format === 'yaml' ? 'a: x\nb: caf\xe9\n' : '{"a": "x",\n"b": "caf\xe9"}', 'latin1');
     const error = await refusal(seal(plain, format));
     expect(error.message).toBe('the file holds bytes that are not UTF-8 in line 2');
-    await expect(edit(await seal('a: x\n'), plain, { format: 'yaml', identities: [key.identity] })).rejects.toThrow();
+    await expect(edit(await seal('a: x\n'), plain, { format: 'yaml', identities: [key.identity] })).rejects.toThrow(
+      'not UTF-8',
+    );
   });
 
   test('come back from a value of a dotenv file, but are refused in a key', async () => {

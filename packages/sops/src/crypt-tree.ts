@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 
 import { type Cipher, OpenedComment } from './cipher.ts';
 import { leafBytes } from './leaf-bytes.ts';
-import type { Place, Selection } from './selection.ts';
+import type { Selection } from './selection.ts';
 import { SopsError } from './sops-error.ts';
 import type { Comment, Documents } from './tree.ts';
 import { walk } from './walk.ts';

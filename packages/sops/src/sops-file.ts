@@ -67,7 +67,8 @@ export async function encrypt(plain: Uint8Array | string, options: EncryptOption
     clock: options.clock ?? systemClock,
     metadata: {
       age: await wrapDataKey(dataKey, options.recipients),
-      macOnlyEncrypted: options.macOnlyEncrypted ?? false,
+      // The one value of a file of bytes is always encrypted.
+      macOnlyEncrypted: options.format !== 'binary' && (options.macOnlyEncrypted ?? false),
       rule: ruleFor(options),
       version: formatVersion,
       foreign: [],

@@ -290,6 +290,45 @@ describe.skipIf(without)('with the real sops', () => {
     expect(sameLayout(await weEncrypt(plain, format))).toBe(sameLayout(await theyEncrypt(plain, format)));
   });
 
+  test('rules for keys and MACs are not for a file of bytes, which both lay out the same', async () => {
+    const rule = { encryptedRegex: '^pass', macOnlyEncrypted: true };
+    const { macOnlyEncrypted, ...ours } = rule;
+    const theirs = await theyEncrypt('text', 'binary', { encrypted_regex: '^pass', mac_only_encrypted: true });
+    expect(sameLayout(await weEncrypt('text', 'binary', { rule: ours, macOnlyEncrypted }))).toBe(sameLayout(theirs));
+  });
+
+  test('what a YAML file says beside its values is laid out the same by both', async () => {
+    for (const plain of [
+      'a:\n    b:\n# of c\nc: 1\nd: {}\n    # of e\ne: []\n',
+      'a: &a {b: 1}\nc: {<<: *a}\n',
+      'a_unencrypted: |2\n    b\n  c\nb_unencrypted: [1e20, 1234567.5, 1.5e-7]\n',
+      'a_unencrypted: 2026-11-15T07:00:00,1234567899Z\n',
+      'a: 1\r\n# of b\r\nb: 2\r\n',
+      'a_unencrypted: |\n    the last line has no end',
+    ]) {
+      expect(sameLayout(await weEncrypt(plain, 'yaml'))).toBe(sameLayout(await theyEncrypt(plain, 'yaml')));
+    }
+  });
+
+  test('a rule that goes by comments hides the same for both', async () => {
+    for (const plain of ['a:\n# hide\nb: x\n', 'a: {}\n    # hide\nb: x\n', 'a: "x"\n    # hide\nb: x\n']) {
+      const theirs = await theyEncrypt(plain, 'yaml', { encrypted_comment_regex: 'hide' });
+      const ours = await weEncrypt(plain, 'yaml', { rule: { encryptedCommentRegex: 'hide' } });
+      expect(sameLayout(ours)).toBe(sameLayout(theirs));
+      expect(ours.toString()).toMatch(/^b: ENC\[/m);
+    }
+  });
+
+  test('bytes that are no text in a dotenv file, and signs of HTML in JSON, are the same to both', async () => {
+    const bytes = Buffer.from('A=caf\xe9\nB_unencrypted=\xff\n', 'latin1');
+    expect(await theyDecrypt(await weEncrypt(bytes, 'dotenv'), 'dotenv')).toEqual(bytes);
+    expect(await weDecrypt(await theyEncrypt(bytes, 'dotenv'), 'dotenv')).toEqual(bytes);
+    const json = '{"a<b": "<&>", "c_unencrypted": "<&>"}';
+    expect(sameLayout(await weEncrypt(json, 'json'))).toBe(sameLayout(await theyEncrypt(json, 'json')));
+    const sealed = await weEncrypt(json, 'json');
+    expect(await weDecrypt(sealed, 'json')).toEqual(await theyDecrypt(sealed, 'json'));
+  });
+
   test('any string is written the same by both', async () => {
     const texts = [
       '',
