@@ -270,7 +270,7 @@ export class ExpressionCompiler {
             const given = i === last ? argumentsOf : [];
             value = callWith(run, dot, method as GoFunction<Run>, name, node, given, i === last && hasFinal, final);
           } else {
-            const field = fieldOf(run, value, name);
+            const field = fieldOf(run, value, name, holder);
             if (i === last && hasArguments) run.fail(`${name} has arguments but cannot be invoked as function`);
             value = field;
           }
@@ -455,15 +455,15 @@ function missing(run: Run, map: Value, name: string): Value {
   return typeOf(map) === 'map[string]string' ? '' : null;
 }
 
-/** What Go takes a value for that it finds in a container: an interface, unless those of the container are all of one type. */
+/** What Go takes a value for. In a container it is an interface, unless those of the container are all of one type. */
 function typeInside(holder: Value, value: Value): string {
-  const type = typeOf(holder);
+  const type = holder === undefined ? '' : typeOf(holder);
   const one = /^(?:\[\]|map\[string\])(.+)/.exec(type)?.[1];
   if (one !== undefined) return one;
   return isMap(holder) ? 'interface {}' : typeOf(value);
 }
 
-function fieldOf(run: Run, object: GoObject, name: string): Value {
+function fieldOf(run: Run, object: GoObject, name: string, holder: Value): Value {
   const field = object.field(name);
   if (field !== undefined) return field;
   if (object.goKind === 'map') {
@@ -471,5 +471,5 @@ function fieldOf(run: Run, object: GoObject, name: string): Value {
     const found = contents instanceof Map ? contents.get(name) : undefined;
     return found ?? (typeOf(object) === 'engine.files' ? new Uint8Array() : missing(run, object, name));
   }
-  return run.fail(`can't evaluate field ${name} in type ${typeOf(object)}`);
+  return run.fail(`can't evaluate field ${name} in type ${typeInside(holder, object)}`);
 }
