@@ -130,6 +130,11 @@ describe('slipway helmfile without a cluster', () => {
     expect(own.out).toBe('wrote own/apps/chart/templates/config.yaml\n');
   });
 
+  it('says which release does not render', async () => {
+    await write({ 'chart/templates/asks.yaml': '{{ if eq .Release.Name "shop" }}{{ fail "no" }}{{ end }}' });
+    await expect(call('template')).rejects.toThrow(/^release shop in apps: execution error at .*: no$/);
+  });
+
   it('lets selectors take nothing when it is told to', async () => {
     const nothing = { selector: ['tier=nowhere'], 'allow-no-matching-release': true };
     expect((await call('list', { ...nothing, output: 'json' })).out).toBe('[]\n');

@@ -27,6 +27,8 @@ export async function runProcess(installation: Omit<Installation, 'terminal'>): 
     clearInterval(alive);
     clearInterval(launcher);
   }
+  // A stream tells of what it could not write one turn later.
+  await new Promise((resolve) => void setImmediate(resolve));
   // Node would come to the same end after it has tidied up what the system takes back at once.
   if (process.getActiveResourcesInfo().length === 0) process.exit();
 }
