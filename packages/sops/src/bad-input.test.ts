@@ -132,15 +132,17 @@ describe('a sops block of the wrong type', () => {
 
 test('any byte of a sealed file that is changed leaves the values as they were, or the file is refused', async () => {
   const plain = {
-    yaml: '# note\na: text\nb:\n    - 1\n    - true # x\n    - 1.5\nc_unencrypted: clear\n',
-    json: '{"a": "text", "b": [1, true, 1.5, null], "c_unencrypted": "clear"}',
-    dotenv: '# note\nA=text\nB=more\nC_unencrypted=clear\n',
+    yaml: '# note\na: hunter2\nb:\n    - 1\n    - true # x\n    - 1.5\nc_unencrypted: clear\n',
+    json: '{"a": "hunter2", "b": [1, true, 1.5, null], "c_unencrypted": "clear"}',
+    dotenv: '# note\nA=hunter2\nB=hunter23\nC_unencrypted=clear\n',
     binary: 'any bytes',
   };
   const values = (opened: Buffer, format: string) =>
     opened
       .toString()
       .split('\n')
+      // The name of a value that stays clear is signed by nothing, with sops as well.
+      .map((line) => line.replace(/^.*_unencrypted/, 'clear'))
       .map((line) => (format === 'json' ? line : line.replace(/ *#.*/, '')).trimEnd())
       .filter(Boolean);
   for (const format of ['yaml', 'json', 'dotenv', 'binary'] as const) {
@@ -151,7 +153,7 @@ test('any byte of a sealed file that is changed leaves the values as they were, 
         const changed = Buffer.concat([sealed.subarray(0, at), Buffer.of(byte), sealed.subarray(at + cut)]);
         const opened = await unseal(changed, format).catch((error: unknown) => {
           expect(error).toBeInstanceOf(SopsError);
-          expect(String(error)).not.toMatch(/text|more|any bytes/);
+          expect(String(error)).not.toMatch(/hunter2|any bytes/);
         });
         if (opened) expect(values(opened, format)).toEqual(expected);
       }),
