@@ -180,3 +180,23 @@ describe('slipway chart template --output-dir', () => {
     expect(again).toContain('say: bye');
   });
 });
+
+test('template and install tell times in the zone of TZ', async () => {
+  await write(
+    'shop/templates/config.yaml',
+    'at: {{ dateInZone "15:04" (toDate "2006-01-02 15:04" "2026-01-02 15:00") "UTC" }}\n',
+  );
+  for (const [TZ, at] of [
+    ['Asia/Tokyo', '06:00'],
+    ['', '15:00'],
+  ] as const) {
+    const context = { cwd: folder, clock: systemClock, env: { TZ } };
+    for (const [name, flags] of [
+      ['template', {}],
+      ['install', { 'dry-run': 'client', namespace: 'apps' }],
+    ] as const) {
+      const { out } = await callCommand(command as Command, name, ['web', 'shop'], flags, context);
+      expect(out).toContain(`at: ${at}\n`);
+    }
+  }
+});

@@ -7,6 +7,7 @@ import { ChartRepositories } from '../repository/chart-repositories.ts';
 import { openServers } from '../repository/download.ts';
 import { readHelmConfig } from '../repository/helm-config.ts';
 import { collectValues } from '../values/value-options.ts';
+import { localTimeZone } from './local-time-zone.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
 export const helmfileFlags = {
@@ -96,7 +97,7 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     },
     valuesFiles: flags['state-values-file'] ?? [],
     ...(set.size > 0 ? { set: toPlain(set) as Record<string, unknown> } : {}),
-    functions: { clock: terminal.clock, random: terminal.random },
+    functions: { clock: terminal.clock, random: terminal.random, timeZone: localTimeZone(terminal.env) },
   });
   const mayBeEmpty = !flags.selector?.length || flags['allow-no-matching-release'];
   if (mayBeEmpty || helmfile.releases.length > 0) return helmfile;

@@ -5,6 +5,7 @@ import { outputFolder } from '../helmfile/output-file.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
 import { helmfilesOwnTemplating } from './helmfile-own-flags.ts';
+import { localTimeZone } from './local-time-zone.ts';
 import { explained } from './release-flags.ts';
 
 /** `slipway helmfile template`. */
@@ -50,6 +51,7 @@ export const helmfileTemplateCommand = defineCommand({
           ...(kubeVersion === undefined ? {} : { capabilities: { kubeVersion } }),
           clock: terminal.clock,
           random: terminal.random,
+          timeZone: localTimeZone(terminal.env),
         };
         const rendered = await naming(release, async () => await helmfile.renderRelease(release, options));
         const parts = {

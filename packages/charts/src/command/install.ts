@@ -6,6 +6,7 @@ import { appliedText } from './applied-text.ts';
 import { applyOptions } from './apply-options.ts';
 import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
 import { helmsOwnApplying } from './helm-flags.ts';
+import { localTimeZone } from './local-time-zone.ts';
 import { applyFlags, explained, releaseContext } from './release-flags.ts';
 import { nameAndChart } from './release-name.ts';
 import { valueFlags } from './value-flags.ts';
@@ -38,7 +39,8 @@ export const installCommand = defineCommand({
       const given = { name, values, ...applyOptions(flags), replace: flags.replace };
       if (flags['dry-run'] === 'client') {
         const namespace = flags.namespace ?? (await namespaceOfContext(connect));
-        return await renderInstallation(terminal, chart, { ...given, namespace });
+        const context = { clock: terminal.clock, timeZone: localTimeZone(terminal.env) };
+        return await renderInstallation(context, chart, { ...given, namespace });
       }
       await using cluster = await connect();
       const options = { ...given, namespace: flags.namespace ?? cluster.namespace };

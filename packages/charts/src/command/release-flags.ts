@@ -5,6 +5,7 @@ import { HelmfileError } from '../helmfile/helmfile-error.ts';
 import type { ReleaseContext, ReleaseProgress } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
 import { RepositoryError } from '../repository/repository-error.ts';
+import { localTimeZone } from './local-time-zone.ts';
 
 /** `-n` of every command about releases. */
 export const namespaceFlag = {
@@ -95,6 +96,7 @@ export function releaseContext(terminal: Terminal, cluster: ConnectedCluster): R
   return {
     client: cluster.client,
     clock: terminal.clock,
+    timeZone: localTimeZone(terminal.env),
     signal: terminal.signal,
     progress: (event) => terminal.err(`${progressText(event)}\n`),
   };

@@ -5,6 +5,7 @@ import { renderChart } from '../render/render.ts';
 import { templatePieces } from '../render/template-output.ts';
 import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
 import { helmsOwnTemplating } from './helm-flags.ts';
+import { localTimeZone } from './local-time-zone.ts';
 import { explained } from './release-flags.ts';
 import { templatedName } from './release-name.ts';
 import { valueFlags } from './value-flags.ts';
@@ -91,7 +92,7 @@ export const templateCommand = defineCommand({
         skipSchemaValidation: flags['skip-schema-validation'],
         clock: terminal.clock,
         random: terminal.random,
-        timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+        timeZone: localTimeZone(terminal.env),
       });
       if (output !== undefined) {
         return await output.writeOutput(terminal, folder!, rendered, {

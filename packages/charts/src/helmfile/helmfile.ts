@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Chart } from '../chart/chart.ts';
 import { loadChart } from '../chart/load.ts';
-import type { FunctionEnvironment } from '../functions/environment.ts';
+import type { EnvironmentOptions } from '../functions/environment.ts';
 import { utf8Compare } from '../go/bytes.ts';
 import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
 import type { ReleaseContext } from '../release/operation.ts';
@@ -51,7 +51,7 @@ export interface LoadHelmfileOptions {
   /** Keep one to render no chart twice. */
   renders?: RenderCache;
   /** Clock, randomness and zone of the template functions. */
-  functions?: Partial<FunctionEnvironment>;
+  functions?: EnvironmentOptions;
 }
 
 export interface ListedRelease {

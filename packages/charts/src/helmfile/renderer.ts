@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
+import {
+  type EnvironmentOptions,
+  makeEnvironment,
+  watchedEnvironment,
+  type FunctionEnvironment,
+} from '../functions/environment.ts';
 import type { Value } from '../go/values.ts';
 import { TemplateSet } from '../template/template-set.ts';
 import { HelmfileCache } from './cache.ts';
@@ -16,7 +21,7 @@ export interface RendererOptions {
   readonly exec?: ExecProgram | undefined;
   readonly cache: HelmfileCache;
   /** Clock, randomness and zone of the functions. */
-  readonly functions?: Partial<FunctionEnvironment> | undefined;
+  readonly functions?: EnvironmentOptions | undefined;
 }
 
 interface RenderRequest {

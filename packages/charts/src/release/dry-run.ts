@@ -24,7 +24,7 @@ interface DryRunOptions {
 
 /** The release an installation would make, without a cluster: templates see the usual capabilities and find nothing. */
 export async function renderInstallation(
-  { clock }: Pick<ReleaseContext, 'clock'>,
+  { clock, timeZone }: Pick<ReleaseContext, 'clock' | 'timeZone'>,
   chart: Chart,
   options: InstallOptions & DryRunOptions,
 ): Promise<Release> {
@@ -33,6 +33,7 @@ export async function renderInstallation(
     values: input.values,
     release: { name: input.name, namespace: input.namespace, revision: 1 },
     clock,
+    timeZone,
     skipSchemaValidation: input.skipSchemaValidation,
     subNotes: input.subNotes,
   });

@@ -24,6 +24,8 @@ export type PropagationPolicy = NonNullable<DeleteOptions['propagationPolicy']>;
 export interface ReleaseContext {
   readonly client: Client;
   readonly clock: Clock;
+  /** The zone templates tell times in, or how to find out when one asks. Default `UTC`. */
+  readonly timeZone?: string | (() => string);
   readonly signal?: AbortSignal;
   /** Told what happens, for a person who waits. Default: nobody. */
   readonly progress?: (event: ReleaseProgress) => void;

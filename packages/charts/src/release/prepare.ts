@@ -35,6 +35,7 @@ export async function prepareRelease(
     capabilities: await capabilitiesOf(operation.client),
     ...(looksUp ? { lookup: lookupIn(operation.client) } : {}),
     clock: operation.context.clock,
+    timeZone: operation.context.timeZone,
     skipSchemaValidation: input.skipSchemaValidation,
     subNotes: input.subNotes,
   });
