@@ -8,7 +8,7 @@ export function keepProcessBrief(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
   for (const flag of [
     '--no-turbofan',
-    '--invocation-count-for-maglev=8000',
+    '--invocation-count-for-maglev=4000',
     '--semi-space-growth-factor=32',
     '--no-flush-bytecode',
   ])
