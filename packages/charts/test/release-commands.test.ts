@@ -127,6 +127,16 @@ test('diff shows what an upgrade would change, without secrets, and writes nothi
   expect(JSON.parse(await call('history', ['shop'], { output: 'json' }))).toHaveLength(1);
 });
 
+test('diff says that an upgrade is due where the last one failed, although no object differs', async () => {
+  await call('install', ['shop', 'shop']);
+  await writeFile(join(folder, 'shop/templates/bad.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: BAD}\n');
+  await expect(call('upgrade', ['shop', 'shop'])).rejects.toThrow(/BAD/);
+  await rm(join(folder, 'shop/templates/bad.yaml'));
+  const { out, code } = await diff({ 'detailed-exitcode': true });
+  expect(code).toBe(2);
+  expect(out).toMatch(/^upgrade default\/shop\nthe last revision did not succeed/);
+});
+
 test('get, status and history print what is recorded of any revision', async () => {
   await call('install', ['shop', 'shop'], { set: ['greeting=hi', 'count=1000000'], labels: ['team=x'] });
   await call('upgrade', ['shop', 'shop'], { description: 'nothing new' });

@@ -21,5 +21,8 @@ export function changeText(terminal: Terminal, release: string, { action, object
     );
     return [`${object} ${change}:`, ...body].join('\n');
   });
+  // A release that failed is tried again.
+  if (action === 'upgrade' && changes.length === 0)
+    changes.push('the last revision did not succeed; no object differs from what was deployed before it');
   return `${[styled(terminal, 'bold', `${action} ${release}`), ...changes].join('\n')}\n`;
 }

@@ -49,7 +49,7 @@ export const diffCommand = defineCommand({
         throw new CommandError(`release ${name} in namespace ${namespace} has no deployed releases`, {
           hint: 'say --install to see what installing it would make',
         });
-      if (change.objects.length === 0) return 0;
+      if (change.action === 'none') return 0;
       terminal.out(changeText(terminal, `${namespace}/${name}`, change));
       return flags['detailed-exitcode'] ? changedExitCode : 0;
     });
