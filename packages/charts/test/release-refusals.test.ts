@@ -1,8 +1,17 @@
+import { gzipSync } from 'node:zlib';
 import { ConfigMap, createClient, type KubeObject, Namespace, Secret, type TransportRequest } from '@slipway/kube';
 import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
-import { type Chart, diffUpgrade, installRelease, loadFiles, ReleaseStorage, upgradeRelease } from '../src/index.ts';
+import {
+  type Chart,
+  diffUpgrade,
+  installRelease,
+  loadFiles,
+  ReleaseStorage,
+  uninstallRelease,
+  upgradeRelease,
+} from '../src/index.ts';
 import { encodeRecord } from '../src/release/record.ts';
 
 const release = { name: 'shop', namespace: 'default' };
@@ -238,10 +247,18 @@ describe('records', () => {
     metadata: { ...at('sh.helm.release.v1.bad.v1'), labels: { owner: 'helm', name: 'bad', status: 'deployed' } },
   } as KubeObject;
   const dataOf = (text: string) => ({ release: Buffer.from(text).toString('base64') });
+  const recordText = (fields: object) =>
+    Buffer.from(JSON.stringify({ name: 'bad', version: 1, ...fields })).toString('base64');
 
   test.each([
     ['rubbish', 'H4sIrubbish'],
-    ['hooks of another shape', Buffer.from('{"name":"bad","version":1,"hooks":5}').toString('base64')],
+    ['hooks of another shape', recordText({ hooks: 5 })],
+    ['values that are no map', recordText({ config: 5 })],
+    ['a number for the status', recordText({ info: { status: 5 } })],
+    ['events that are no list', recordText({ hooks: [{ name: 'a', events: 5 }] })],
+    ['nothing for a revision', recordText({ version: null })],
+    ['half a revision', recordText({ version: 1.5 })],
+    ['far more than it seems', gzipSync(Buffer.alloc(65 * 1024 * 1024)).toString('base64')],
   ])('that cannot be read, as %s, are named, and stand in the way of no other release', async (_, text) => {
     const { cluster, context } = await started();
     await using _cluster = cluster;
@@ -254,6 +271,42 @@ describe('records', () => {
     const all = await new ReleaseStorage(cluster.client, () => 0).all('default', ({ message }) => told.push(message));
     expect(all.map((stored) => stored.release.name)).toEqual(['shop']);
     expect(told).toEqual([named]);
+  });
+
+  test('of another release under the name of one are named, and that release is not touched', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    await done(cluster, installRelease(context, await chartOf(plain), release));
+    const { data } = (await cluster.client.get(Secret, at('sh.helm.release.v1.shop.v1')))!;
+    await cluster.client.create({ ...damaged, data } as KubeObject);
+    await expect(done(cluster, uninstallRelease(context, { ...release, name: 'bad' }))).rejects.toMatchObject({
+      code: 'Damaged',
+      message: 'the Secret default/sh.helm.release.v1.bad.v1 holds the record of revision 1 of release shop',
+    });
+    expect(await new ReleaseStorage(cluster.client, () => 0).history('default', 'shop')).toHaveLength(1);
+  });
+
+  test('that were copied to another namespace belong there: the original keeps its records and objects', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    await done(cluster, installRelease(context, await chartOf(plain), release));
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'copied' } } as KubeObject);
+    const copied = { ...release, namespace: 'copied' };
+    const record = (await cluster.client.get(Secret, at('sh.helm.release.v1.shop.v1'))) as KubeObject;
+    const { name, labels } = record.metadata;
+    await cluster.client.create({ ...record, metadata: { name: name!, labels, namespace: 'copied' } } as KubeObject);
+
+    await done(cluster, upgradeRelease(context, await chartOf(plain), copied));
+    const storage = new ReleaseStorage(cluster.client, () => 0);
+    const revisions = async (namespace: string) =>
+      (await storage.history(namespace, 'shop')).map(({ release: { revision, status } }) => `${revision} ${status}`);
+    expect(await revisions('copied')).toEqual(['1 superseded', '2 deployed']);
+    expect(await revisions('default')).toEqual(['1 deployed']);
+    await done(cluster, uninstallRelease(context, copied));
+    expect(await cluster.client.get(ConfigMap, { namespace: 'copied', name: 'a' })).toBeUndefined();
+    expect(await revisions('copied')).toEqual([]);
+    expect(await revisions('default')).toEqual(['1 deployed']);
+    expect(await cluster.client.get(ConfigMap, at('a'))).toBeDefined();
   });
 
   test('that would not fit once the work is done are refused before it begins', async () => {

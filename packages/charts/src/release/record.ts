@@ -1,6 +1,7 @@
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 
 import type { HookEvent } from '../render/manifests.ts';
+import { hasRecordShape } from './record-shape.ts';
 import type { ApplyMethod, RecordedChart, Release, ReleaseHook, ReleaseStatus } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 
@@ -109,7 +110,8 @@ function parseRecord(text: string): RecordJson {
   const compressed = packed[0] === 0x1f && packed[1] === 0x8b;
   const json = compressed ? gunzipSync(packed, { maxOutputLength: mostBytes }) : packed;
   const record = JSON.parse(json.toString('utf8')) as RecordJson;
-  if (typeof record.name !== 'string' || typeof record.version !== 'number') throw new TypeError('no name or version');
+  if (!hasRecordShape(record)) throw new TypeError('not the shape of a record');
+  if (!record.name || !record.version) throw new TypeError('no name or version');
   return record;
 }
 

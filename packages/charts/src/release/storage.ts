@@ -161,11 +161,7 @@ export class ReleaseStorage {
       const own = Object.fromEntries(Object.entries(labels).filter(([label]) => !systemLabels.has(label)));
       let release: Release;
       try {
-        release = decodeRecord(
-          Buffer.from(encoded, 'base64').toString('utf8'),
-          own,
-          `${secret.metadata.namespace}/${secret.metadata.name}`,
-        );
+        release = releaseIn(secret as KubeObject, encoded, own);
       } catch (error) {
         if (!damaged || !(error instanceof ReleaseError)) throw error;
         damaged(error);
@@ -219,6 +215,23 @@ export class ReleaseStorage {
       data: { release: Buffer.from(text).toString('base64') },
     };
   }
+}
+
+/**
+ * A release belongs where its record is: of one that was copied from another namespace, such as by a backup that was restored there, nothing of the original
+ * is touched.
+ */
+function releaseIn(secret: KubeObject, encoded: string, labels: Readonly<Record<string, string>>): Release {
+  const { namespace, name } = secret.metadata;
+  const place = `${namespace}/${name}`;
+  const record = decodeRecord(Buffer.from(encoded, 'base64').toString('utf8'), labels, place);
+  const release = { ...record, namespace: namespace! };
+  if (keyOf(release).name === name) return release;
+  throw new ReleaseError(
+    'Damaged',
+    `the Secret ${place} holds the record of revision ${release.revision} of release ${release.name}`,
+    { hint: 'delete that Secret, or give it the name of that record and its labels' },
+  );
 }
 
 /** Nothing can be stored where no namespace is, or one that goes. */
