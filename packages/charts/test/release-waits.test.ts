@@ -1,4 +1,14 @@
-import { ConfigMap, createClient, Deployment, Job, Pod, Service, type TransportRequest } from '@slipway/kube';
+import {
+  type Clock,
+  ConfigMap,
+  createClient,
+  Deployment,
+  Job,
+  Pod,
+  Service,
+  type Timer,
+  type TransportRequest,
+} from '@slipway/kube';
 import { onReference, skipped, testCluster, type TestCluster } from '@slipway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -311,6 +321,27 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
     expect(work.isDone()).toBe(false);
     await cluster.client.patch(ConfigMap, at('a'), { type: 'merge', body: { metadata: { finalizers: null } } });
     expect((await work.end()).error?.message).toContain('has been uninstalled');
+  });
+
+  test('a script that waits does not end meanwhile', async () => {
+    const { cluster, context } = await started();
+    await using _cluster = cluster;
+    const unheld = new Set<Timer>();
+    const clock: Clock = {
+      now: () => context.clock.now(),
+      monotonic: () => context.clock.monotonic(),
+      schedule(delayMs, callback) {
+        const { cancel } = context.clock.schedule(delayMs, callback);
+        const timer: Timer = { cancel, hold: () => void unheld.delete(timer) };
+        // Signs of life are sent beside the work.
+        if (delayMs < 15_000) unheld.add(timer);
+        return timer;
+      },
+    };
+    const options = { ...release, wait: true, timeoutMs: 5_000 };
+    const work = begin(cluster, installRelease({ ...context, clock }, await chartOf(deployment('web')), options));
+    expect((await work.end()).error).toMatchObject({ code: 'TimedOut' });
+    expect(unheld.size).toBe(0);
   });
 
   test('a person sees what is waited for, that it goes on, and nothing of what was never there', async () => {

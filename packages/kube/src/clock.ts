@@ -18,6 +18,8 @@ export interface Clock {
 /** A pending call made with {@link Clock.schedule}. */
 export interface Timer {
   cancel(): void;
+  /** Keeps the process alive until then. Absent where timers are no matter of the process. */
+  hold?(): void;
 }
 
 /** From when it is first asked: Node loads `performance` for it, and a command that renders a file never asks. */
@@ -40,12 +42,21 @@ export const systemClock: Clock = {
     // Node fires timers above 2^31-1 ms at once; a day is as good as "later" for anything a controller waits for.
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), 86_400_000));
     timer.unref();
-    return { cancel: () => clearTimeout(timer) };
+    return { cancel: () => clearTimeout(timer), hold: () => void timer.ref() };
   },
 };
 
-/** Resolves after `delayMs` on `clock`; rejects with the signal's reason when it aborts first. */
-export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+/**
+ * Resolves after `delayMs` on `clock`; rejects with the signal's reason when it aborts first.
+ *
+ * @param holds whether the process is to live until then: for a pause in work that somebody waits for. Default false.
+ */
+export function sleep(
+  clock: Clock,
+  delayMs: number,
+  signal?: AbortSignal,
+  { holds = false }: { readonly holds?: boolean } = {},
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason);
@@ -59,6 +70,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
       signal?.removeEventListener('abort', onAbort);
       resolve();
     });
+    if (holds) timer.hold?.();
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

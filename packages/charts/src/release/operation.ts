@@ -91,8 +91,8 @@ export class Operation {
         this.say({ type: 'waiting', waitedMs: now - startedAt, ...waiting });
         said = { text, at: now };
       }
-      // Who interrupts it is heard at once.
-      await sleep(clock, 500, signal).catch(() => undefined);
+      // Who interrupts it is heard at once. A script that waits for it does not end meanwhile.
+      await sleep(clock, 500, signal, { holds: true }).catch(() => undefined);
     }
   }
 
@@ -231,7 +231,7 @@ export class Operation {
         return await write();
       } catch (error) {
         if (!isWorthIt(error)) throw error;
-        await sleep(this.context.clock, delayMs, this.context.signal).catch(() => undefined);
+        await sleep(this.context.clock, delayMs, this.context.signal, { holds: true }).catch(() => undefined);
       }
     }
     return await write();

@@ -386,7 +386,8 @@ class TransportClient implements Client {
         if (!latest || latest.metadata.uid !== object.metadata.uid) return undefined;
         if (latest.metadata.resourceVersion === current.metadata.resourceVersion) throw error;
         current = latest;
-        if (attempt > 0) await sleep(this.#clock, this.#random.next() * 50 * 2 ** attempt, options.signal);
+        if (attempt > 0)
+          await sleep(this.#clock, this.#random.next() * 50 * 2 ** attempt, options.signal, { holds: true });
       }
     }
   }

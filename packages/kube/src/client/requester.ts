@@ -135,7 +135,7 @@ export class Requester {
       if (waitMs === undefined || progress.retries >= maxRetries || waitedMs + waitMs > maxRetryWaitMs) throw failure;
       progress.retries += 1;
       waitedMs += waitMs;
-      await sleep(clock, waitMs, signal);
+      await sleep(clock, waitMs, signal, { holds: true });
     }
   }
 
