@@ -114,6 +114,17 @@ describe('what is no object is refused before anything is written, and said by n
   });
 });
 
+test('a file under crds/ that is no YAML is named, and nothing is written', async () => {
+  const { cluster, context } = await started();
+  await using _cluster = cluster;
+  const chart = await chartOf(plain, { 'crds/kinds.yaml': 'kind: A\n b: c\n' });
+  await expect(done(cluster, installRelease(context, chart, release))).rejects.toMatchObject({
+    code: 'Refused',
+    message: expect.stringMatching(/^shop\/crds\/kinds\.yaml cannot be read: yaml: line 2/) as string,
+  });
+  expect(await new ReleaseStorage(cluster.client, () => 0).history('default', 'shop')).toEqual([]);
+});
+
 test('templates that fail when something is not there are rendered when it is, however often they ask', async () => {
   const { cluster, context } = await started();
   await using _cluster = cluster;

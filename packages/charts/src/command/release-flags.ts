@@ -5,6 +5,7 @@ import { HelmfileError } from '../helmfile/helmfile-error.ts';
 import type { ReleaseContext, ReleaseProgress } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
 import { RepositoryError } from '../repository/repository-error.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
 import { localTimeZone } from './local-time-zone.ts';
 
 /** `-n` of every command about releases. */
@@ -132,7 +133,7 @@ export function readLabels(texts: readonly string[]): Record<string, string> {
   return labels;
 }
 
-const explains = [ChartError, HelmfileError, ReleaseError, RepositoryError];
+const explains = [ChartError, HelmfileError, ReleaseError, RepositoryError, YamlError];
 
 /** Says what is wrong with a chart, its place, a helmfile or a release in the words of the command line. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {

@@ -182,8 +182,8 @@ async function ensureNamespace(operation: Operation, name: string): Promise<void
 /** Files under `crds/` are installed once and never changed or removed: too much hangs on a definition. */
 async function installCrds(operation: Operation, chart: Chart, values: UserValues): Promise<void> {
   const made: ReleaseObject[] = [];
-  for (const { content } of chartCrds(chart, values)) {
-    for (const each of await readObjects(operation.client, content, '')) {
+  for (const { path, content } of chartCrds(chart, values)) {
+    for (const each of await readObjects(operation.client, content, '', path)) {
       if (await operation.client.get(each.kind, { name: each.object.metadata.name! })) continue;
       await operation.client.apply(each.object as KubeObject, { fieldManager: 'helm', force: false });
       operation.say({ type: 'applied', object: objectText(each) });

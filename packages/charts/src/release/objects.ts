@@ -1,7 +1,8 @@
 import { type Client, isRecord, isUnknownKind, type Kind, type KubeObject } from '@slipway/kube';
 
-import { toPlain } from '../go/values.ts';
+import { toPlain, type Value } from '../go/values.ts';
 import { readAllYaml } from '../yaml/read.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
 import { ReleaseError } from './release-error.ts';
 
 /** An object of a release, and what serves it. */
@@ -21,15 +22,29 @@ export function identityOf({ object, kind }: ReleaseObject): string {
   return `${kind.group}/${kind.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 }
 
-/** Reads the objects of a manifest; those that live in a namespace and name none go to that of the release. */
-export async function readObjects(client: Client, manifest: string, namespace: string): Promise<ReleaseObject[]> {
+/** Reads the objects of a manifest; those that live in a namespace and name none go to that of the release. `source` is what an error calls it. */
+export async function readObjects(
+  client: Client,
+  manifest: string,
+  namespace: string,
+  source = 'the manifest of the release',
+): Promise<ReleaseObject[]> {
   const found: ReleaseObject[] = [];
-  for (const document of readAllYaml(manifest)) {
+  for (const document of documentsOf(manifest, source)) {
     // Of a document that holds nothing but comments nothing is left.
     if (document === null || document === undefined) continue;
     for (const each of listed(toPlain(document))) found.push(await resolveObject(client, asObject(each), namespace));
   }
   return found;
+}
+
+function documentsOf(manifest: string, source: string): readonly Value[] {
+  try {
+    return readAllYaml(manifest);
+  } catch (cause) {
+    if (!(cause instanceof YamlError)) throw cause;
+    throw new ReleaseError('Refused', `${source} cannot be read: ${cause.message}`, { cause });
+  }
 }
 
 /** What a document holds: one object, or those of a list, which need not say what the list says of them. */
