@@ -9,6 +9,7 @@ import {
   installRelease,
   loadFiles,
   ReleaseStorage,
+  rollbackRelease,
   uninstallRelease,
   upgradeRelease,
 } from '../src/index.ts';
@@ -248,6 +249,25 @@ test('a hook that is refused or takes too long says what to do', async () => {
     message: expect.stringContaining('a hook failed: Job default/idle: ') as string,
     hint: 'the chart or its values have to be corrected',
   });
+});
+
+test('an upgrade, a rollback and an uninstallation name the revision whose version of a kind the server dropped', async () => {
+  const { cluster, context } = await started();
+  await using _cluster = cluster;
+  const { client } = cluster;
+  await done(cluster, installRelease(context, await chartOf(plain), release));
+  const [stored] = await new ReleaseStorage(client, () => 0).history('default', 'shop');
+  const manifest = '---\napiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: old}\n';
+  await new ReleaseStorage(client, () => 0).update({ ...stored!.release, manifest });
+  const named = {
+    code: 'Refused',
+    message: 'revision 1: the cluster does not know PodSecurityPolicy of policy/v1beta1',
+    hint: expect.stringContaining('rewrite the record') as string,
+  };
+  await expect(done(cluster, upgradeRelease(context, await chartOf(plain), release))).rejects.toMatchObject(named);
+  await expect(done(cluster, rollbackRelease(context, { ...release, revision: 1 }))).rejects.toMatchObject(named);
+  expect(await new ReleaseStorage(client, () => 0).history('default', 'shop')).toHaveLength(1);
+  await expect(done(cluster, uninstallRelease(context, release))).rejects.toMatchObject(named);
 });
 
 describe('records', () => {

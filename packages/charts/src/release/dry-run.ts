@@ -1,7 +1,7 @@
 import type { Chart } from '../chart/chart.ts';
 import { renderChart, type RenderedChart } from '../render/render.ts';
 import { baseOf } from './history.ts';
-import { identityOf, objectText, readObjects, refuseNameless } from './objects.ts';
+import { identityOf, objectText, readObjects, recordedObjects, refuseNameless } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent, isKept, isOwnedBy } from './ownership.ts';
 import { newRevision, type PrepareInput, prepareRelease } from './prepare.ts';
@@ -88,7 +88,7 @@ export async function planUpgrade(
     },
     { looksUp: options.looksUp },
   );
-  const before = new Set((await readObjects(operation.client, base.manifest, namespace)).map(identityOf));
+  const before = new Set((await recordedObjects(operation.client, base, namespace)).map(identityOf));
   const objects = await readObjects(operation.client, release.manifest, namespace);
   refuseNameless(objects);
   const added = objects.filter((each) => !before.has(identityOf(each)));
@@ -125,7 +125,7 @@ export async function planUninstallation(
   const deleted: string[] = [];
   const kept: string[] = [];
   const foreign: string[] = [];
-  for (const each of await readObjects(operation.client, release.manifest, release.namespace)) {
+  for (const each of await recordedObjects(operation.client, release, release.namespace)) {
     const { name, namespace } = each.object.metadata;
     // One whose name the server chose, in a record of Helm 3, cannot be found again.
     if (!name) continue;

@@ -3,6 +3,7 @@ import { type Client, isRecord, isUnknownKind, type Kind, type KubeObject } from
 import { toPlain, type Value } from '../go/values.ts';
 import { readAllYaml } from '../yaml/read.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
+import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
 
 /** An object of a release, and what serves it. */
@@ -36,6 +37,23 @@ export async function readObjects(
     for (const each of listed(toPlain(document))) found.push(await resolveObject(client, asObject(each), namespace));
   }
   return found;
+}
+
+/** The objects of a revision that is recorded. A server may have dropped a version since then. */
+export async function recordedObjects(
+  client: Client,
+  { revision, manifest }: Pick<Release, 'revision' | 'manifest'>,
+  namespace: string,
+): Promise<ReleaseObject[]> {
+  try {
+    return await readObjects(client, manifest, namespace, `the manifest of revision ${revision}`);
+  } catch (error) {
+    if (!(error instanceof ReleaseError) || !isUnknownKind(error.cause)) throw error;
+    throw new ReleaseError('Refused', `revision ${revision}: ${error.message}`, {
+      hint: 'bring its definition (CRD) back, or, where Kubernetes dropped that version, rewrite the record, as the mapkubeapis plugin of helm does',
+      cause: error.cause,
+    });
+  }
 }
 
 function documentsOf(manifest: string, source: string): readonly Value[] {

@@ -2,7 +2,7 @@ import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
 import { openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail } from './install.ts';
-import { readObjects, type ReleaseObject } from './objects.ts';
+import { recordedObjects, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
@@ -58,9 +58,9 @@ export async function rollbackRelease(context: ReleaseContext, options: Rollback
     applyMethod: 'ssa',
   };
   // What was written last is on the cluster, whether that went well or not; what it was to replace may be there still.
-  const old = await readObjects(operation.client, last.manifest, namespace);
-  if (before !== last) old.push(...(await readObjects(operation.client, before.manifest, namespace)));
-  const objects = await readObjects(operation.client, release.manifest, namespace);
+  const old = await recordedObjects(operation.client, last, namespace);
+  if (before !== last) old.push(...(await recordedObjects(operation.client, before, namespace)));
+  const objects = await recordedObjects(operation.client, goal, namespace);
   const made = options.cleanupOnFail ? await absent(operation, objects) : [];
   await pruneHistory(operation, history, options.historyMax ?? 10);
   await operation.storage.create(release);

@@ -1,7 +1,7 @@
 import { removeObjects } from './apply-objects.ts';
 import { supersede } from './history.ts';
 import { HookFailure, runHooks } from './hooks.ts';
-import { objectText, readObjects } from './objects.ts';
+import { objectText, recordedObjects } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
 import { ReleaseError } from './release-error.ts';
@@ -67,7 +67,7 @@ export async function uninstallRelease(
   const takeAway = async (): Promise<Uninstalled> => {
     if (!options.skipHooks) current = { ...current, hooks: await runHooks(operation, current, 'pre-delete') };
     operation.say({ type: 'phase', text: `uninstalling ${name}` });
-    const objects = await readObjects(operation.client, last.manifest, namespace);
+    const objects = await recordedObjects(operation.client, last, namespace);
     const { kept, foreign, removed } = await removeObjects(
       operation,
       objects,

@@ -3,7 +3,7 @@ import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
 import { baseOf, openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
 import { defaultTimeoutMs, fail, type InstallOptions, installRelease, undo } from './install.ts';
-import { identityOf, readObjects, refuseNameless, type ReleaseObject } from './objects.ts';
+import { identityOf, readObjects, recordedObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
 import { prepareRelease } from './prepare.ts';
@@ -55,7 +55,7 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
     skipSchemaValidation: options.skipSchemaValidation,
     subNotes: options.subNotes,
   });
-  const old = await readObjects(operation.client, base.manifest, namespace);
+  const old = await recordedObjects(operation.client, base, namespace);
   const objects = await readObjects(operation.client, release.manifest, namespace);
   refuseNameless(objects);
 
