@@ -331,8 +331,8 @@ describe.skipIf(skipped(onReference, 'waits for releases that take minutes: need
       now: () => context.clock.now(),
       monotonic: () => context.clock.monotonic(),
       schedule(delayMs, callback) {
-        const { cancel } = context.clock.schedule(delayMs, callback);
-        const timer: Timer = { cancel, hold: () => void unheld.delete(timer) };
+        const inner = context.clock.schedule(delayMs, callback);
+        const timer: Timer = { cancel: () => inner.cancel(), hold: () => void unheld.delete(timer) };
         // Signs of life are sent beside the work.
         if (delayMs < 15_000) unheld.add(timer);
         return timer;
