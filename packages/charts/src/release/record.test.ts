@@ -41,3 +41,9 @@ it('a record holds all there is of a hook, under the names Helm has for it', () 
   });
   expect(decodeRecord(text, release.labels, 'default/a').hooks[0]).toMatchObject(hook);
 });
+
+it('a record says nothing of hooks where there are none, as with Helm', () => {
+  const text = encodeRecord({ ...release, hooks: [] });
+  expect(JSON.parse(gunzipSync(Buffer.from(text, 'base64')).toString())).not.toHaveProperty('hooks');
+  expect(decodeRecord(text, release.labels, 'default/a').hooks).toEqual([]);
+});

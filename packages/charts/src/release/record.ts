@@ -64,7 +64,7 @@ export function recordJson(release: Release): RecordJson {
     // Left out when there are none, as Helm does: its commands tell `null` from `{}`.
     ...(Object.keys(release.config).length === 0 ? {} : { config: release.config as Record<string, unknown> }),
     manifest: release.manifest,
-    hooks: release.hooks.map(hookJson),
+    ...(release.hooks.length === 0 ? {} : { hooks: release.hooks.map(hookJson) }),
     version: release.revision,
     namespace: release.namespace,
     apply_method: release.applyMethod,
