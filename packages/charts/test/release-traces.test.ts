@@ -41,9 +41,19 @@ const around = 'pre-install,pre-upgrade,pre-rollback,post-install,post-upgrade,p
 
 /** Something of everything a release can leave behind. */
 const files = {
-  'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\ndescription: a <shop> & more\n',
+  'Chart.yaml': `apiVersion: v2
+name: shop
+version: 1.0.0
+appVersion: "2"
+description: a <shop> & more
+dependencies:
+  - { name: inner, version: 1.0.0, alias: near, import-values: [shared, { child: own, parent: table.own }] }
+  - { name: inner, version: 1.0.0, alias: off, condition: off.on }
+`,
+  'charts/inner/Chart.yaml': 'apiVersion: v2\nname: inner\nversion: 1.0.0\n',
+  'charts/inner/values.yaml': 'exports: {shared: {said: true}}\nown: {a: 1}\n',
   'values.yaml':
-    'greeting: hello\nextra: true\nkept: true\nweb: true\ntype: Opaque\ntable: {a: 1, b: {c: 2, d: [1]}, old: yes}\n',
+    'off: {on: false}\ngreeting: hello\nextra: true\nkept: true\nweb: true\ntype: Opaque\ntable: {a: 1, b: {c: 2, d: [1]}, old: yes}\n',
   'templates/config.yaml': `apiVersion: v1
 kind: ConfigMap
 metadata:

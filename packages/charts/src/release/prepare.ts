@@ -69,7 +69,7 @@ export function newRevision(
       deletePolicies: hook.deletePolicies,
       outputLogPolicies: hook.outputLogPolicies,
     })),
-    chart: recordedChart(chart, rendered.chartValues),
+    chart: recordedChart(chart, rendered),
     applyMethod: 'ssa',
     labels,
   };

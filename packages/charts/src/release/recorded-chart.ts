@@ -1,12 +1,16 @@
 import type { Chart, ChartFile, ChartMetadata } from '../chart/chart.ts';
 import { metadataJson } from '../chart/metadata-text.ts';
 import { toPlain } from '../go/values.ts';
+import type { RenderedChart } from '../render/render.ts';
 import type { RecordedChart } from './release.ts';
 
-/** The chart as a record stores it. Subcharts are not part of it, so the values are those after their imports. */
-export function recordedChart(chart: Chart, chartValues: Readonly<Record<string, unknown>>): RecordedChart {
+/** The chart as a record stores it. Subcharts are not part of it, so the values are those after their imports, and only those that took part are named. */
+export function recordedChart(
+  chart: Chart,
+  { chartValues, chartDependencies }: Pick<RenderedChart, 'chartValues' | 'chartDependencies'>,
+): RecordedChart {
   return {
-    metadata: recordedMetadata(chart.metadata),
+    metadata: recordedMetadata({ ...chart.metadata, dependencies: chartDependencies }),
     lock: chart.lock === undefined ? null : toPlain(chart.lock),
     templates: chart.templates.map(fileJson),
     values: chartValues,

@@ -1,4 +1,12 @@
-import { isConflict, isForbidden, isNamespaceTerminating, isNotFound, isTransient, KubeError } from '@slipway/kube';
+import {
+  isConflict,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+  isTransient,
+  isUnknownKind,
+  KubeError,
+} from '@slipway/kube';
 import { isAdmissionDenial } from '@slipway/manifests';
 
 import { objectText, type ReleaseObject } from './objects.ts';
@@ -27,10 +35,11 @@ function hintFor(error: unknown): string {
   if (isOwnershipConflict(error)) return 'somebody else wrote these fields; take them over with --force-conflicts';
   if (mayPass(error)) return 'the server could not do it just now; try again, and see whether a webhook it names runs';
   if (isNamespaceTerminating(error)) return 'its namespace is being deleted; try again when it is gone';
+  if (isUnknownKind(error)) return 'install what brings its definition (CRD) first';
   if (isNotFound(error) && error.details?.kind === 'namespaces')
     return 'make its namespace first; --create-namespace makes that of the release';
   if (isAdmissionDenial(error)) return 'change the object, or what denies it';
-  if (isForbidden(error)) return 'a role has to allow it to whoever runs this';
+  if (isForbidden(error)) return 'the message says what forbids it: a role, a quota or a policy has to allow it';
   return 'the chart or its values have to be corrected';
 }
 

@@ -1,9 +1,9 @@
 import type { Clock, Random } from '@slipway/kube';
 import { ChartError } from '../chart/chart-error.ts';
-import type { Chart, ChartFile } from '../chart/chart.ts';
+import type { Chart, ChartDependency, ChartFile } from '../chart/chart.ts';
 import { withFirstDocuments } from '../chart/load.ts';
 import { chartNode, fullPath, type ChartNode } from '../chart/chart-node.ts';
-import { isCompatible, processDependencies } from '../values/dependencies.ts';
+import { isCompatible, processDependencies, settledDependencies } from '../values/dependencies.ts';
 import { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from '../functions/environment.ts';
 import { fromPlain, toPlain, typed, type GoMap, type Value } from '../go/values.ts';
 import { asciiText } from '../go/bytes.ts';
@@ -58,6 +58,8 @@ export interface RenderedChart {
   readonly values: Readonly<Record<string, unknown>>;
   /** The chart's own values after imports: what a release record stores. */
   readonly chartValues: Readonly<Record<string, unknown>>;
+  /** The chart's dependencies that take part, as they were settled: what a release record stores. */
+  readonly chartDependencies: readonly ChartDependency[];
   /** Whether the same chart and options always give this: neither clock nor chance nor the cluster had a part in it. */
   readonly isPure: boolean;
 }
@@ -135,6 +137,9 @@ async function render(chart: Chart, options: RenderOptions): Promise<RenderedCha
     },
     get chartValues() {
       return toPlain(root.values) as Record<string, unknown>;
+    },
+    get chartDependencies() {
+      return settledDependencies(root);
     },
   };
 }

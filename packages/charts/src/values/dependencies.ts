@@ -12,6 +12,15 @@ export function processDependencies(root: ChartNode, values: GoMap, switches: Di
   importAll(root, switches);
 }
 
+/** The dependencies of a chart that take part, each under the name it has there, and with what it imports said in full. */
+export function settledDependencies(node: ChartNode): ChartDependency[] {
+  return node.requirements.map((requirement) => ({
+    ...requirement,
+    name: requiredName(node, requirement),
+    importValues: requirement.importValues.map(importOf),
+  }));
+}
+
 /** Whether a version lies in a range; nonsense lies in none. */
 export function isCompatible(range: string, version: string): boolean {
   try {
@@ -75,12 +84,16 @@ function importInto(node: ChartNode, switches: DialectSwitches): void {
   for (const requirement of node.requirements) {
     const name = requiredName(node, requirement);
     for (const item of requirement.importValues) {
-      const { child, parent } = typeof item === 'string' ? { child: `exports.${item}`, parent: '.' } : item;
+      const { child, parent } = importOf(item);
       const table = tableAt(values, `${name}.${child}`);
       if (table) imported = coalesceTables(imported, at(parent, table), true);
     }
   }
   node.values = coalesceTables(deepCopy(values), imported, true);
+}
+
+function importOf(item: ChartDependency['importValues'][number]): { readonly child: string; readonly parent: string } {
+  return typeof item === 'string' ? { child: `exports.${item}`, parent: '.' } : item;
 }
 
 function at(path: string, table: GoMap): GoMap {
