@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { deepCopy, type Value } from '../go/values.ts';
+import { RecentlyUsed } from '../go/recently-used.ts';
+import { deepCopy, isMap, type Value } from '../go/values.ts';
 import type { LoadedPart } from './load-state.ts';
 
 interface Layer {
@@ -8,16 +9,23 @@ interface Layer {
   readonly touched: ReadonlyMap<string, string>;
 }
 
+/** In bytes. A tree of some 80 releases takes a sixth of it. */
+const usualSize = 64 * 1024 * 1024;
+
 /**
  * Layers and parsed documents by the hash of what they were made from: text, values so far, directory. Most states of a
  * tree begin with the same bases, and most loads of a tree change nothing. A layer is good as long as the files it read
  * are the same. Share one cache between loads to keep it warm.
  */
 export class HelmfileCache {
-  readonly #layers = new Map<string, Layer>();
-  readonly #documents = new Map<string, Value>();
-  #size = 0;
-  static readonly maxSize = 64 * 1024 * 1024;
+  readonly #layers: RecentlyUsed<Layer>;
+  readonly #documents: RecentlyUsed<Value>;
+
+  /** @param maxSize about how many bytes of memory it may take */
+  constructor(maxSize = usualSize) {
+    this.#layers = new RecentlyUsed(maxSize / 2);
+    this.#documents = new RecentlyUsed(maxSize / 2);
+  }
 
   static key(...parts: readonly string[]): string {
     const hash = createHash('sha256');
@@ -34,9 +42,10 @@ export class HelmfileCache {
     return found.part;
   }
 
-  keepLayer(key: string, layer: Layer, size: number): void {
-    this.#grow(size);
-    this.#layers.set(key, layer);
+  keepLayer(key: string, layer: Layer): void {
+    const { spec, environment } = layer.part;
+    const { values, defaults, set } = environment;
+    this.#layers.keep(key, layer, memoryOf([spec, values, defaults, set, new Map(layer.touched)]));
   }
 
   /** A parsed document; the caller may change what it gets. */
@@ -45,18 +54,18 @@ export class HelmfileCache {
     let known = this.#documents.get(key);
     if (known === undefined) {
       known = parse();
-      this.#grow(text.length);
-      this.#documents.set(key, known);
+      this.#documents.keep(key, known, memoryOf(known));
     }
     return deepCopy(known);
   }
+}
 
-  #grow(size: number): void {
-    this.#size += size;
-    if (this.#size <= HelmfileCache.maxSize) return;
-    // What is still used comes back with the next load.
-    this.#layers.clear();
-    this.#documents.clear();
-    this.#size = size;
-  }
+/** About how many bytes a value takes. What several share counts for each of them. */
+function memoryOf(value: Value): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (Array.isArray(value)) return value.reduce<number>((size, item) => size + 8 + memoryOf(item), 64);
+  if (!isMap(value)) return 16;
+  let size = 128;
+  for (const [key, item] of value) size += 32 + memoryOf(key) + memoryOf(item);
+  return size;
 }

@@ -6,6 +6,7 @@ import { toPlain } from '../go/values.ts';
 import { HelmfileCache } from './cache.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import { loadHelmfile, type Helmfile, type LoadHelmfileOptions } from './helmfile.ts';
+import type { LoadedPart } from './load-state.ts';
 import type { NeedsPolicy } from './plan.ts';
 
 let cwd: string;
@@ -362,6 +363,51 @@ describe('a cache', () => {
     const first = await load(state, { cache });
     const second = await load({ ...state, 'env/2.yaml': 'b: 2' }, { cache });
     expect([first.environmentValues, second.environmentValues]).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
+  });
+
+  it('sees that a directory with such a file has appeared', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml': 'environments: {default: {values: ["env/*/v.yaml"]}}', 'env/1/v.yaml': 'a: 1' };
+    const first = await load(state, { cache });
+    const second = await load({ ...state, 'env/2/v.yaml': 'b: 2' }, { cache });
+    expect([first.environmentValues, second.environmentValues]).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
+  });
+
+  it('gives no load what it may not read itself', async () => {
+    const cache = new HelmfileCache();
+    const state = {
+      'tree/helmfile.yaml.gotmpl': 'values: [{text: {{ readFile "../text.txt" }}}]',
+      'text.txt': 'one',
+    };
+    const path = 'tree/helmfile.yaml.gotmpl';
+    expect((await load(state, { cache, path })).environmentValues).toEqual({ text: 'one' });
+    expect(await refusal(state, { cache, path, roots: [join(cwd, 'tree')] })).toMatchObject({ code: 'Forbidden' });
+  });
+
+  it('takes times in the zone of the load', async () => {
+    const cache = new HelmfileCache();
+    const state = { 'helmfile.yaml.gotmpl': 'values: [{day: {{ date "2" 86400 }}}]' };
+    const dayIn = async (timeZone: string) =>
+      (await load(state, { cache, functions: { timeZone } })).environmentValues['day'];
+    expect([await dayIn('UTC'), await dayIn('America/New_York')]).toEqual([2, 1]);
+  });
+
+  it('drops what was not used for longest, and stays as small as it was told to be', async () => {
+    const cache = new HelmfileCache(100_000);
+    const kept: LoadedPart[] = [];
+    const keep = cache.keepLayer.bind(cache);
+    cache.keepLayer = (key, layer) => {
+      kept.push(layer.part);
+      keep(key, layer);
+    };
+    const text = 'x'.repeat(10_000);
+    const loadNumber = async (number: number) => {
+      await load({ 'helmfile.yaml': `values: [a.yaml]\n#${number}`, 'a.yaml': `text: ${text}` }, { cache });
+      return kept.length;
+    };
+    for (let number = 0; number < 20; number += 1) await loadNumber(number);
+    expect(await loadNumber(19)).toBe(20);
+    expect(await loadNumber(0)).toBe(21);
   });
 
   it('sees that a variable has changed', async () => {

@@ -74,7 +74,7 @@ export class StateLoader {
       const context = mergeEnvironments(environment, overrides);
       const isTemplate = file.endsWith('.gotmpl');
       const keys = [part, directory, source.environment, context ? digestOf(context) : '', `${isBase} ${isTemplate}`];
-      const loaded = this.#renderer.remember(keys, part.length, () => {
+      const loaded = this.#renderer.remember(keys, () => {
         const documents = isTemplate
           ? this.#renderPart(part, index, file, directory, context ?? emptyEnvironment(source.environment))
           : // Its messages count the lines of the file.
@@ -227,9 +227,10 @@ export function resolveValuesPaths(
   if (/^[a-z0-9+.-]+::|^[a-z0-9+.-]+:\/\//i.test(entry))
     throw new HelmfileError('Unsupported', `${file}: ${place}: ${entry}: remote files are not supported`);
   const pattern = isAbsolute(entry) ? entry : join(directory, entry);
-  const paths = renderer.files.glob(pattern);
+  const touch = (path: string) => renderer.touch(path);
   // A file that appears changes the result, too.
-  for (const path of [pattern, dirname(pattern), ...paths]) renderer.touch(path);
+  const paths = renderer.files.glob(pattern, touch);
+  paths.forEach(touch);
   if (paths.length === 0 && (missing === '' || missing === 'Error'))
     throw new HelmfileError('NotFound', `${file}: ${place}: ${entry} does not exist in ${directory}`);
   return paths;

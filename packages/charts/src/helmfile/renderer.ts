@@ -42,6 +42,7 @@ export class Renderer {
   readonly cache: HelmfileCache;
   readonly #options: RendererOptions;
   readonly #variables: string;
+  readonly #zone: string;
   /** The files of one load do not change under it. */
   readonly #seen = new Map<string, string>();
   #watching: ((path: string | undefined) => void) | undefined;
@@ -50,6 +51,7 @@ export class Renderer {
     this.files = options.files;
     this.cache = options.cache;
     this.#options = options;
+    this.#zone = makeEnvironment(options.functions).timeZone;
     this.#variables = JSON.stringify(Object.entries(options.variables).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -61,8 +63,9 @@ export class Renderer {
    * Does what many states share once. Remembered by `keys` and by the files that were touched meanwhile, unless it used
    * the clock, randomness or a program.
    */
-  remember(keys: readonly string[], size: number, load: () => LoadedPart): LoadedPart {
-    const key = HelmfileCache.key(...keys, this.#variables);
+  remember(keys: readonly string[], load: () => LoadedPart): LoadedPart {
+    // What one load may read, another may not.
+    const key = HelmfileCache.key(...keys, this.#variables, this.#zone, ...this.files.roots);
     const known = this.cache.layer(
       key,
       (path) => this.#look(path),
@@ -79,7 +82,7 @@ export class Renderer {
     };
     try {
       const part = load();
-      if (pure) this.cache.keepLayer(key, { part, touched }, size);
+      if (pure) this.cache.keepLayer(key, { part, touched });
       return part;
     } finally {
       this.#watching = outer;
@@ -121,8 +124,9 @@ export class Renderer {
   }
 
   #helpers(directory: string): string[] {
-    const paths = this.files.glob(join(escapePattern(directory), '_*.tpl'));
-    for (const path of [directory, ...paths]) this.touch(path);
+    const touch = (path: string) => this.touch(path);
+    const paths = this.files.glob(join(escapePattern(directory), '_*.tpl'), touch);
+    paths.forEach(touch);
     return paths.map((path) => this.files.find(path) ?? '');
   }
 

@@ -30,6 +30,10 @@ export class TreeFiles {
     this.#roots.add(realPath(resolve(directory)));
   }
 
+  get roots(): readonly string[] {
+    return [...this.#roots].sort(utf8Compare);
+  }
+
   /** The text of a file; `undefined` when there is none. */
   find(path: string): string | undefined {
     if (!this.#texts.has(path)) this.#texts.set(path, readText(path));
@@ -50,15 +54,22 @@ export class TreeFiles {
     return this.#lists.get(path);
   }
 
-  /** Paths a pattern matches, in order; a path without wildcards matches itself when it is there. */
-  glob(pattern: string): string[] {
-    if (!/[*?[\\]/.test(pattern)) return this.isFile(pattern) || this.isDirectory(pattern) ? [pattern] : [];
+  /**
+   * Paths a pattern matches, in order; a path without wildcards matches itself when it is there. `looked` is told of every
+   * path the answer depends on.
+   */
+  glob(pattern: string, looked: (path: string) => void = () => {}): string[] {
+    if (!/[*?[\\]/.test(pattern)) {
+      looked(pattern);
+      return this.isFile(pattern) || this.isDirectory(pattern) ? [pattern] : [];
+    }
     const last = shellPattern(basename(pattern));
     if (!last) return [];
-    return this.glob(dirname(pattern))
-      .flatMap((parent) =>
-        (this.list(parent) ?? []).filter((entry) => last(entry.name)).map((entry) => join(parent, entry.name)),
-      )
+    return this.glob(dirname(pattern), looked)
+      .flatMap((parent) => {
+        looked(parent);
+        return (this.list(parent) ?? []).filter((entry) => last(entry.name)).map((entry) => join(parent, entry.name));
+      })
       .sort(utf8Compare);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
 import type { Chart } from '../chart/chart.ts';
+import { RecentlyUsed } from '../go/recently-used.ts';
 import type { RenderedChart, RenderOptions } from './render.ts';
 
 const digests = new WeakMap<Chart, string>();
@@ -21,10 +22,8 @@ function digestOf(chart: Chart): string {
  * the clock, chance or the cluster is not kept. Share one cache between renders to keep it warm; nobody changes what it gives.
  */
 export class RenderCache {
-  readonly #kept = new Map<string, { readonly rendered: RenderedChart; readonly size: number }>();
-  #size = 0;
+  readonly #kept = new RecentlyUsed<RenderedChart>(64 * 1024 * 1024);
   #misses = 0;
-  static readonly maxSize = 64 * 1024 * 1024;
 
   /** How often something had to be rendered. */
   get misses(): number {
@@ -42,26 +41,11 @@ export class RenderCache {
     const text = serialize({ ...input, timeZone: typeof timeZone === 'function' ? timeZone() : timeZone });
     const key = createHash('sha256').update(digestOf(chart)).update(text).digest('base64');
     const known = this.#kept.get(key);
-    if (known) {
-      // Last used, last dropped.
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
-      return known.rendered;
-    }
+    if (known) return known;
     this.#misses += 1;
     const rendered = await render(chart, options);
-    if (rendered.isPure) this.#keep(key, rendered, text.length + sizeOf(rendered));
+    if (rendered.isPure) this.#kept.keep(key, rendered, text.length + sizeOf(rendered));
     return rendered;
-  }
-
-  #keep(key: string, rendered: RenderedChart, size: number): void {
-    this.#size += size - (this.#kept.get(key)?.size ?? 0);
-    this.#kept.set(key, { rendered, size });
-    for (const [oldest, { size: freed }] of this.#kept) {
-      if (this.#size <= RenderCache.maxSize) break;
-      this.#kept.delete(oldest);
-      this.#size -= freed;
-    }
   }
 }
 
