@@ -108,6 +108,21 @@ describe('slipway helmfile without a cluster', () => {
     expect((await call('template', { 'include-crds': true })).out).toContain('CustomResourceDefinition');
   });
 
+  it('renders nothing that helm would not install: libraries, charts without their dependencies, names that are none', async () => {
+    await write({
+      'library/Chart.yaml': 'apiVersion: v2\nname: library\nversion: 1.0.0\ntype: library\n',
+      'lacking/Chart.yaml':
+        'apiVersion: v2\nname: lacking\nversion: 1.0.0\ndependencies: [{ name: db, version: 1.0.0, repository: "https://charts.example.com" }]\n',
+    });
+    const refusalOf = async (release: string) => {
+      await write({ 'one.yaml': `releases:\n  - ${release}\n` });
+      return await call('template', { file: 'one.yaml' }).catch((error: Error) => error.message);
+    };
+    expect(await refusalOf('{ name: web, chart: ./library }')).toBe('release web: library charts are not installable');
+    expect(await refusalOf('{ name: web, chart: ./lacking }')).toMatch(/missing in charts\/ directory: db$/);
+    expect(await refusalOf('{ name: Web, chart: ./chart }')).toMatch(/^release Web: 'Web' cannot be the name/);
+  });
+
   it('names each file of values by the state, too, and puts it beside the state unless it is told where', async () => {
     await write({ 'sub/state.yaml': 'releases: [{ name: web, chart: ../chart }]\n' });
     const state = { file: 'sub/state.yaml' };

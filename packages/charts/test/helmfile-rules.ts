@@ -271,6 +271,34 @@ const scalars: HelmfileRule[] = [
       'v.yaml': 'fa: yes\nfb: 010\nfd: 2026-01-01\n---\nsecond: only for Helm\n',
     },
   },
+  {
+    name: 'a chart that is a library',
+    files: { ...states(release()), 'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\ntype: library\n' },
+  },
+  {
+    name: 'a chart that lacks a dependency',
+    files: {
+      ...states(release()),
+      'chart/Chart.yaml':
+        'apiVersion: v2\nname: chart\nversion: 1.0.0\ndependencies: [{ name: db, version: 1.0.0, repository: "https://charts.example.com" }]\n',
+    },
+  },
+  {
+    name: 'a chart for another Kubernetes',
+    files: {
+      ...states(release()),
+      'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\nkubeVersion: "<1.10"\n',
+    },
+  },
+  ...['Web', 'web_1', `w${'e'.repeat(53)}`, 'web.one'].map((name) => ({
+    name: `a release by the name of ${name}`,
+    files: states(release('', name)),
+  })),
+  { name: 'a mark of byte order before a state', files: states(`\uFEFF${release()}`) },
+  {
+    name: 'a mark of byte order before values',
+    files: { ...states(release('    values: [v.yaml]\n')), 'v.yaml': '\uFEFFa: 1\n' },
+  },
   { name: 'a directory among values', files: states(release('    values: [chart]\n')) },
   {
     name: 'variables of a shell',

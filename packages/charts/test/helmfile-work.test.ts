@@ -198,6 +198,8 @@ describe('sync', () => {
     );
     const wrong = five.replace('needs: [taken]', 'values: [none.yaml]');
     await expect((await load(wrong)).syncReleases(context)).rejects.toThrow(/none\.yaml does not exist/);
+    const unnamed = `${five}  - {name: Six, chart: ./shop}\n`;
+    await expect((await load(unnamed)).syncReleases(context)).rejects.toThrow(/'Six' cannot be the name of a release/);
     expect(await textIn('default', 'one')).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,7 +88,8 @@ describe('a state that is wrong is refused with file and path', () => {
       'helmfile.yaml: releases[0].values[0] must be a path or a mapping, but is a number',
     ],
     ['a list as state', '- a: 1\nb: 2', 'InvalidState', 'helmfile.yaml: yaml: line '],
-    ['a state without keys', '# nothing yet', 'InvalidState', 'helmfile.yaml: no key stands at the start of a line'],
+    ['a state without keys', '{releases: []}', 'InvalidState', 'helmfile.yaml: no key stands at the start of a line'],
+    ['an empty state', '# nothing yet', 'InvalidState', 'helmfile.yaml: there is nothing in the state'],
     [
       'environments and releases in one part',
       `environments: {default: {}}\n${release}`,
@@ -259,6 +261,75 @@ it('files that lead back to themselves are refused with the way round', async ()
   expect((await refusal(itself)).message).toMatch(/include each other: helmfile.yaml -> helmfile.yaml/);
   const bases = { 'helmfile.yaml': 'bases: [base.yaml]', 'base.yaml': 'bases: [helmfile.yaml]' };
   expect((await refusal(bases)).message).toBe('base.yaml: bases: a base cannot have bases of its own');
+});
+
+it('links that lead back to themselves are refused with the way round', async () => {
+  symlinkSync('.', join(cwd, 'loop'));
+  const error = await refusal({ 'helmfile.yaml': 'helmfiles: [loop/helmfile.yaml]' });
+  expect(error.code).toBe('Circular');
+  expect(error.message).toMatch(/include each other: helmfile.yaml -> loop.helmfile.yaml$/);
+});
+
+it('states that each include two others are refused before they are millions', async () => {
+  const states = Array.from({ length: 30 }, (_, index): [string, string] => [
+    `${index}.yaml`,
+    `helmfiles: [${index + 1}.yaml, ${index + 1}.yaml]`,
+  ]);
+  const files = { ...Object.fromEntries(states), '30.yaml': 'releases: []' };
+  expect((await refusal(files, { path: '0.yaml' })).message).toMatch(/^\d+.yaml: more than 10000 states are included$/);
+});
+
+it('values in HCL are refused with their place', async () => {
+  const files = { 'helmfile.yaml': 'environments: {default: {values: [a.hcl]}}', 'a.hcl': 'a: 1' };
+  expect(await refusal(files)).toEqual({
+    code: 'Unsupported',
+    message: 'helmfile.yaml: environments.default.values[0]: a.hcl: values in HCL are not supported',
+  });
+});
+
+describe('what is no file', () => {
+  const inPlaces = (path: string): [string, Record<string, string>][] => [
+    ['values of a release', { 'helmfile.yaml': `${release}    values: [${path}]` }],
+    ['values of an environment', { 'helmfile.yaml': `environments: {default: {values: [${path}]}}` }],
+    ['a base', { 'helmfile.yaml': `bases: [${path}]` }],
+    ['a file a template reads', { 'helmfile.yaml.gotmpl': `values: [{a: {{ readFile "${path}" }}}]` }],
+  ];
+
+  it.each(inPlaces('pipe'))('is not waited for: a pipe as %s', async (_, files) => {
+    execFileSync('mkfifo', [join(cwd, 'pipe')]);
+    expect((await refusal(files)).message).toMatch(/pipe is no regular file$/);
+  });
+
+  it.each(inPlaces('/dev/zero').slice(0, 3))('is not read to its end: a device as %s', async (_, files) => {
+    expect((await refusal(files)).message).toMatch(/\/dev\/zero is no regular file$/);
+  });
+
+  it('is not waited for when it only lies beside a template', async () => {
+    execFileSync('mkfifo', [join(cwd, '_pipe.tpl')]);
+    const files = { 'helmfile.yaml.gotmpl': 'values: [{a: {{ 1 }}}]' };
+    expect((await refusal(files)).message).toMatch(/_pipe.tpl is no regular file$/);
+  });
+
+  it('is called what it is', async () => {
+    mkdirSync(join(cwd, 'folder'));
+    expect((await refusal({ 'helmfile.yaml': 'bases: [folder]' })).message).toBe(
+      'helmfile.yaml: bases: folder is a directory',
+    );
+  });
+});
+
+it('a helper that leads out of the tree is not read', async () => {
+  write({ 'elsewhere/text': 'secret', 'tree/helmfile.yaml.gotmpl': 'values: [{a: {{ 1 }}}]' });
+  symlinkSync('../elsewhere/text', join(cwd, 'tree/_helper.tpl'));
+  const options = { path: 'tree/helmfile.yaml.gotmpl', roots: [join(cwd, 'tree')] };
+  expect(await refusal({}, options)).toMatchObject({ code: 'Forbidden' });
+});
+
+it('a link without end is named', async () => {
+  symlinkSync('around', join(cwd, 'around'));
+  expect((await refusal({ 'helmfile.yaml': `${release}    values: [around]` })).message).toBe(
+    'around cannot be read (ELOOP)',
+  );
 });
 
 it('releases that need each other are refused when they are planned', async () => {

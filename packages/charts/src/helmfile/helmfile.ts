@@ -1,10 +1,12 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Chart } from '../chart/chart.ts';
+import { checkInstallable } from '../chart/installable.ts';
 import { loadChart } from '../chart/load.ts';
 import type { EnvironmentOptions } from '../functions/environment.ts';
 import { utf8Compare } from '../go/bytes.ts';
 import { fromPlain, isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
 import type { ReleaseContext } from '../release/operation.ts';
+import { checkReleaseName } from '../release/release-name.ts';
 import { renderChart, type RenderedChart, type RenderOptions } from '../render/render.ts';
 import type { RenderCache } from '../render/render-cache.ts';
 import { HelmfileCache } from './cache.ts';
@@ -21,7 +23,7 @@ import { Renderer } from './renderer.ts';
 import { areCompatible, parseSelectors } from './selectors.ts';
 import { flagOf, groupOf, listOf, specsOf, textOf, textsOf, type State } from './state.ts';
 import { syncReleases } from './sync.ts';
-import { TreeFiles } from './tree-files.ts';
+import { realPath, TreeFiles } from './tree-files.ts';
 import type { HelmfileWorkOptions, ReleaseOutcome } from './work.ts';
 
 export interface LoadHelmfileOptions {
@@ -197,7 +199,9 @@ class LoadedHelmfile implements Helmfile {
   async renderRelease(release: HelmfileRelease, options: RenderReleaseOptions = {}): Promise<RenderedChart> {
     const { isUpgrade, revision, ...rest } = options;
     const { spec } = release;
+    checkReleaseName(release.name);
     const chart = await this.chartOf(release);
+    checkInstallable(chart);
     const defaults = groupOf(release.state.spec, 'helmDefaults');
     return await renderChart(chart, {
       ...(this.#renders ? { cache: this.#renders } : {}),
@@ -219,6 +223,9 @@ class LoadedHelmfile implements Helmfile {
   }
 }
 
+/** One state may be included many times; a tree has some twenty. */
+const mostStates = 10_000;
+
 /** The walk through the states: every file of a directory by name, nested states before the state that includes them. */
 class TreeVisit {
   readonly states: LoadedState[] = [];
@@ -227,6 +234,7 @@ class TreeVisit {
   readonly #files: TreeFiles;
   readonly #loader: StateLoader;
   readonly #undefined: HelmfileError[] = [];
+  #visited = 0;
 
   constructor(options: LoadHelmfileOptions) {
     this.#options = options;
@@ -279,13 +287,15 @@ class TreeVisit {
 
   #visit(path: string, context: VisitContext): void {
     for (const file of this.#stateFiles(path)) {
-      const circle = context.including.indexOf(file);
+      // Links lead to one state by many names.
+      const place = join(realPath(dirname(file)), basename(file));
+      const circle = context.including.findIndex((including) => including.place === place);
       if (circle >= 0)
         throw new HelmfileError(
           'Circular',
-          `helmfiles include each other: ${[...context.including.slice(circle), file].join(' -> ')}`,
+          `helmfiles include each other: ${[...context.including.slice(circle).map((each) => each.file), file].join(' -> ')}`,
         );
-      this.#visitFile(file, { ...context, including: [...context.including, file] });
+      this.#visitFile(file, { ...context, including: [...context.including, { file, place }] });
     }
   }
 
@@ -305,6 +315,11 @@ class TreeVisit {
   }
 
   #visitFile(file: string, context: VisitContext): void {
+    this.#visited += 1;
+    if (this.#visited > mostStates)
+      throw new HelmfileError('InvalidState', `${file}: more than ${mostStates} states are included`, {
+        hint: 'states that each include two others twice are thousands soon: include each once',
+      });
     if (!this.#options.roots) this.#files.addRoot(join(file, '..'));
     let state: State;
     try {
@@ -383,8 +398,8 @@ class TreeVisit {
 interface VisitContext {
   readonly selectors: readonly string[];
   readonly overrides: Environment | undefined;
-  /** The states that led here. */
-  readonly including: readonly string[];
+  /** The states that led here, and where they really lie. */
+  readonly including: readonly { readonly file: string; readonly place: string }[];
 }
 
 /** JavaScript does not tell `int` from `float64`; a whole number in YAML is an `int`. */

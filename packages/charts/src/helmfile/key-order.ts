@@ -13,7 +13,12 @@ export function checkKeyOrder(text: string, file: string): void {
   };
   const lines = [...text.matchAll(/^(?:([a-zA-Z]+):|---[^\S\n]*$)/gm)].map(([, key]) => key);
   if (!lines.some((key) => key !== undefined))
-    fail('no key stands at the start of a line', 'write the keys of the state as a block, not in braces');
+    fail(
+      isBlank(text) ? 'there is nothing in the state' : 'no key stands at the start of a line',
+      isBlank(text)
+        ? 'write releases: [] into one without releases'
+        : 'write the keys of the state as a block, not in braces',
+    );
   let releases = false;
   let last: string | undefined;
   for (const key of lines) {
@@ -26,4 +31,8 @@ export function checkKeyOrder(text: string, file: string): void {
     releases ||= key === 'releases';
     last = key;
   }
+}
+
+function isBlank(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 }

@@ -122,8 +122,10 @@ export class StateLoader {
     if (bases.length === 0) return spec;
     const layers = bases.map((base) => {
       const file = isAbsolute(base) ? base : join(directory, base);
-      if (this.#renderer.files.find(file) === undefined)
-        throw new HelmfileError('NotFound', `${source.file}: bases: ${base} does not exist in ${directory}`);
+      if (this.#renderer.files.find(file) === undefined) {
+        const problem = this.#renderer.files.isDirectory(file) ? 'is a directory' : `does not exist in ${directory}`;
+        throw new HelmfileError('NotFound', `${source.file}: bases: ${base} ${problem}`);
+      }
       return this.#loadParts({ ...source, file }, directory, context, true).spec;
     });
     const merged: Spec = new Map();
@@ -182,6 +184,11 @@ export class StateLoader {
     const { file, directory, place, context, missing } = options;
     const paths = resolveValuesPaths(this.#renderer, entry, { file, directory, place: `${place}[${index}]`, missing });
     return paths.map((path) => {
+      if (path.endsWith('.hcl'))
+        throw new HelmfileError(
+          'Unsupported',
+          `${file}: ${place}[${index}]: ${entry}: values in HCL are not supported`,
+        );
       const text = textOfFile(this.#renderer, path);
       const rendered = path.endsWith('.gotmpl')
         ? this.#renderer.render({ name: path, text, data: environmentData(context), directory: dirname(path) })

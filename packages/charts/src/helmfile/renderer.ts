@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
-  type EnvironmentOptions,
   makeEnvironment,
   watchedEnvironment,
+  type EnvironmentOptions,
   type FunctionEnvironment,
 } from '../functions/environment.ts';
 import type { Value } from '../go/values.ts';
@@ -13,7 +13,7 @@ import { helmfileFunctions, type ExecProgram, type HelmfileEnvironment } from '.
 import { errorText } from '../chart/error-text.ts';
 import { HelmfileError } from './helmfile-error.ts';
 import type { LoadedPart } from './load-state.ts';
-import type { TreeFiles } from './tree-files.ts';
+import { realPath, type TreeFiles } from './tree-files.ts';
 
 export interface RendererOptions {
   readonly files: TreeFiles;
@@ -42,7 +42,7 @@ export class Renderer {
   readonly cache: HelmfileCache;
   readonly #options: RendererOptions;
   readonly #variables: string;
-  readonly #zone: string;
+  readonly #functions: FunctionEnvironment;
   /** The files of one load do not change under it. */
   readonly #seen = new Map<string, string>();
   #watching: ((path: string | undefined) => void) | undefined;
@@ -51,7 +51,7 @@ export class Renderer {
     this.files = options.files;
     this.cache = options.cache;
     this.#options = options;
-    this.#zone = makeEnvironment(options.functions).timeZone;
+    this.#functions = makeEnvironment(options.functions);
     this.#variables = JSON.stringify(Object.entries(options.variables).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -65,7 +65,7 @@ export class Renderer {
    */
   remember(keys: readonly string[], load: () => LoadedPart): LoadedPart {
     // What one load may read, another may not.
-    const key = HelmfileCache.key(...keys, this.#variables, this.#zone, ...this.files.roots);
+    const key = HelmfileCache.key(...keys, this.#variables, this.#functions.timeZone, ...this.files.roots);
     const known = this.cache.layer(
       key,
       (path) => this.#look(path),
@@ -126,17 +126,22 @@ export class Renderer {
   #helpers(directory: string): string[] {
     const touch = (path: string) => this.touch(path);
     const paths = this.files.glob(join(escapePattern(directory), '_*.tpl'), touch);
-    paths.forEach(touch);
-    return paths.map((path) => this.files.find(path) ?? '');
+    return paths.map((path) => {
+      // One beside the text belongs to it; a link may lead elsewhere.
+      if (dirname(realPath(path)) !== realPath(directory)) this.files.guard(path, 'helper');
+      touch(path);
+      return this.files.find(path) ?? '';
+    });
   }
 
   #environment(directory: string, used: (path: string | undefined) => void): HelmfileEnvironment {
-    const { files, variables, exec, functions } = this.#options;
+    const { files, variables, exec } = this.#options;
     const impure = () => used(undefined);
     // The getters of the watched one stay getters.
     const environment: HelmfileEnvironment = Object.assign(
-      Object.create(watchedEnvironment(makeEnvironment(functions), impure)) as FunctionEnvironment,
+      Object.create(watchedEnvironment(this.#functions, impure)) as FunctionEnvironment,
       {
+        including: new Map<string, number>(),
         files,
         directory,
         variables,

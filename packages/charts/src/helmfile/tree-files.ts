@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { shellPattern } from '../chart/shell-pattern.ts';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
@@ -41,11 +41,11 @@ export class TreeFiles {
   }
 
   isFile(path: string): boolean {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    return infoOf(path)?.isFile() ?? false;
   }
 
   isDirectory(path: string): boolean {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return infoOf(path)?.isDirectory() ?? false;
   }
 
   /** Entries of a directory by name; `undefined` when there is none. */
@@ -61,7 +61,7 @@ export class TreeFiles {
   glob(pattern: string, looked: (path: string) => void = () => {}): string[] {
     if (!/[*?[\\]/.test(pattern)) {
       looked(pattern);
-      return this.isFile(pattern) || this.isDirectory(pattern) ? [pattern] : [];
+      return infoOf(pattern) ? [pattern] : [];
     }
     const last = shellPattern(basename(pattern));
     if (!last) return [];
@@ -87,32 +87,42 @@ export class TreeFiles {
 }
 
 function readEntries(path: string): TreeEntry[] {
-  return readdirSync(path, { withFileTypes: true })
+  return readable(path, () => readdirSync(path, { withFileTypes: true }))
     .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
     .sort((a, b) => utf8Compare(a.name, b.name));
 }
 
 function readText(path: string): string | undefined {
+  const info = infoOf(path);
+  if (!info || info.isDirectory()) return undefined;
+  // A device has no end, and nobody may ever write into a pipe.
+  if (!info.isFile()) throw new HelmfileError('InvalidState', `${path} is no regular file`);
+  if (info.size > mostValueBytes)
+    throw new HelmfileError(
+      'InvalidState',
+      `${path} has ${info.size} bytes; a file of a helmfile has at most ${mostValueBytes}`,
+    );
+  return bytesToText(readable(path, () => readFileSync(path)));
+}
+
+function infoOf(path: string): Stats | undefined {
+  return readable(path, () => statSync(path, { throwIfNoEntry: false }));
+}
+
+function readable<T>(path: string, read: () => T): T {
   try {
-    const info = statSync(path, { throwIfNoEntry: false });
-    // A pipe may be what another program prints; a device has no end.
-    if (info && !info.isFile() && !info.isFIFO() && !info.isDirectory())
-      throw new HelmfileError('InvalidState', `${path} is no regular file`);
-    if (info && info.size > mostValueBytes)
-      throw new HelmfileError(
-        'InvalidState',
-        `${path} has ${info.size} bytes; a file of a helmfile has at most ${mostValueBytes}`,
-      );
-    return bytesToText(readFileSync(path));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined;
-    throw error;
+    return read();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new HelmfileError('InvalidState', `${path} cannot be read (${code})`, {
+      cause,
+      hint: 'look at the path, and at who may read it',
+    });
   }
 }
 
 /** Where a path really leads; what does not exist yet is judged by the nearest directory that does. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {

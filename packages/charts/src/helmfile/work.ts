@@ -2,6 +2,7 @@ import { checkInstallable } from '../chart/installable.ts';
 import type { Value } from '../go/values.ts';
 import type { ReleaseContext } from '../release/operation.ts';
 import { ReleaseError } from '../release/release-error.ts';
+import { checkReleaseName } from '../release/release-name.ts';
 import { uninstallRelease } from '../release/uninstall.ts';
 import { upgradeRelease, type UpgradeOptions } from '../release/upgrade.ts';
 import { HelmfileError } from './helmfile-error.ts';
@@ -67,7 +68,10 @@ export class HelmfileWork {
     for (const release of releases) {
       this.#left.add(release);
       if (!release.installed) continue;
-      await naming(release, async () => checkInstallable(await this.helmfile.chartOf(release)));
+      await naming(release, async () => {
+        checkReleaseName(release.name);
+        checkInstallable(await this.helmfile.chartOf(release));
+      });
       this.#prepared.set(release, this.upgradeOptions(release));
     }
   }
