@@ -56,3 +56,27 @@ test('what kubectl noted of a Secret is as hidden as the Secret', () => {
   expect(differences).toHaveLength(1);
   expect(JSON.stringify(differences)).not.toContain('hunter');
 });
+
+const oneSecret = (word: string) => `{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {word: ${word}}}`;
+
+test.each([
+  ['alone', oneSecret],
+  ['in a list', (word: string) => `{apiVersion: v1, kind: List, items: [${oneSecret(word)}]}`],
+  [
+    'in a list of a list',
+    (word: string) => `{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List, items: [${oneSecret(word)}]}]}`,
+  ],
+  [
+    'with data that is no mapping',
+    (word: string) => `{kind: Secret, metadata: {name: s}, data: [${word}], stringData: ${word}}`,
+  ],
+])('what a Secret holds is not shown: one %s', (_, manifest) => {
+  const differences = [
+    ...diffManifests(manifest('hunter1'), manifest('hunter2'), 'default'),
+    ...diffManifests('', manifest('hunter1'), 'default'),
+    ...diffManifests(manifest('hunter1'), '', 'default'),
+  ];
+  expect(differences.map(({ change }) => change)).toEqual(['changed', 'added', 'removed']);
+  expect(differences.every(({ object }) => object.startsWith('Secret default/s'))).toBe(true);
+  expect(JSON.stringify(differences)).not.toContain('hunter');
+});

@@ -47,17 +47,19 @@ function objectsIn(manifest: string, namespace: string): Map<string, GoMap> {
   }
 }
 
-/** A list is what it holds: Secrets in it are Secrets. */
+/** A list is what it holds, also one in another: Secrets in it are Secrets. */
 function listed(value: Value): readonly Value[] {
   if (!isMap(value)) return [value];
   const kind = textOf(value.get('kind'));
   const items = value.get('items');
   if (!kind.endsWith('List') || !Array.isArray(items)) return [value];
   const itemKind = kind.slice(0, -'List'.length);
-  return (items as readonly Value[]).map((item) =>
-    isMap(item) && itemKind !== '' && !item.has('kind')
-      ? new Map([...item, ['kind', itemKind], ['apiVersion', value.get('apiVersion')]])
-      : item,
+  return (items as readonly Value[]).flatMap((item) =>
+    listed(
+      isMap(item) && itemKind !== '' && !item.has('kind')
+        ? new Map([...item, ['kind', itemKind], ['apiVersion', value.get('apiVersion')]])
+        : item,
+    ),
   );
 }
 
@@ -105,6 +107,8 @@ function withoutSecrets(before: GoMap | undefined, after: GoMap | undefined): [G
   const old = before && deepCopy(before);
   const next = after && deepCopy(after);
   for (const field of ['data', 'stringData']) {
+    for (const object of [old, next])
+      if (object?.has(field) && !isMap(object.get(field))) object.set(field, '(hidden)');
     const left = mapAt(old, field);
     const right = mapAt(next, field);
     hide(left, right, new Set([...left.keys(), ...right.keys()]));
