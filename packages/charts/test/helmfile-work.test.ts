@@ -192,6 +192,40 @@ describe('sync', () => {
     );
   });
 
+  it('ends when it is interrupted, says how far it came, and goes on when it is run again', async () => {
+    const again = ['installed', 'upgraded'];
+    /** What was begun is named by the message. */
+    const left = (outcomes: readonly ReleaseOutcome[]) =>
+      outcomes.length < 3 ? /not begun: .*five; run it again$/ : /^/;
+    let isThrough = false;
+    for (let events = 1; !isThrough; events += 4) {
+      const helmfile = await load(five.replaceAll('{name: ', `{namespace: n${events}, name: `));
+      const stop = new AbortController();
+      let seen = 0;
+      const interrupted = {
+        ...context,
+        signal: stop.signal,
+        progress: () => {
+          seen += 1;
+          if (seen === events) stop.abort();
+        },
+      };
+      const outcomes: ReleaseOutcome[] = [];
+      const onOutcome = (outcome: ReleaseOutcome) => void outcomes.push(outcome);
+      const failure = await helmfile.syncReleases(interrupted, { concurrency: 2, onOutcome }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      isThrough = !stop.signal.aborted;
+      if (!isThrough && outcomes.length < 5)
+        expect(failure).toMatchObject({ code: 'Interrupted', hint: expect.stringMatching(left(outcomes)) as string });
+      const second = await helmfile.syncReleases(context);
+      expect(second.map(({ action }) => again.includes(action))).toEqual(Array(5).fill(true));
+      expect((await diffReleases(helmfile, context)).map(({ action }) => action)).toEqual(Array(5).fill('none'));
+      expect(await textIn(`n${events}`, 'five')).toBe('hello');
+    }
+  });
+
   it('changes nothing when a chart or the values of one release are wrong', async () => {
     await expect((await load(`${five}  - {name: six, chart: ./none}\n`)).syncReleases(context)).rejects.toThrow(
       /chart \.\/none of release "six" does not exist/,
@@ -221,6 +255,15 @@ describe('diff and apply', () => {
     ]);
     expect(secret).toMatchObject({ object: 'Secret two/first (v1)', change: 'changed' });
     expect(JSON.stringify(differences[0]!.objects)).not.toMatch(/hunter2|12345secret/);
+  });
+
+  it('end when they are interrupted', async () => {
+    const stopped = { ...context, signal: AbortSignal.abort() };
+    for (const work of [diffReleases, applyReleases])
+      await expect(work(await load(state()), stopped)).rejects.toMatchObject({
+        code: 'Interrupted',
+        message: 'interrupted before anything was changed',
+      });
   });
 
   it('write nothing for a diff, and only what differs for an apply', async () => {

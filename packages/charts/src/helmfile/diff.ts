@@ -18,8 +18,10 @@ export async function diffReleases(
 ): Promise<ReleaseDifference[]> {
   const work = new HelmfileWork(helmfile, context, options);
   const differences: ReleaseDifference[] = [];
-  for (const release of helmfile.plan(options.needs))
+  for (const release of helmfile.plan(options.needs)) {
+    work.unlessInterrupted();
     differences.push(await naming(release, async () => await differenceOf(work, release)));
+  }
   return differences;
 }
 

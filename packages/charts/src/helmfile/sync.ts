@@ -22,6 +22,7 @@ export async function workThrough(
   wanted: (release: HelmfileRelease) => boolean,
 ): Promise<ReleaseOutcome[]> {
   const states = plannedStates(work).map((batches) => batches.map((batch) => batch.filter(wanted)));
+  work.plan(states.flat(2));
   await work.prepare(states.flat(2));
   for (const batches of states) {
     const those = (test: (release: HelmfileRelease) => boolean) => batches.map((batch) => batch.filter(test));
@@ -30,7 +31,7 @@ export async function workThrough(
     // As in helmfile: what could not be removed keeps nothing from being installed.
     const present = those(({ installed }) => installed);
     await work.each(present, async (release) => await work.upgrade(release));
-    if (work.hasFailed) break;
+    if (work.hasStopped) break;
   }
   return [...work.finish()];
 }
@@ -43,9 +44,10 @@ export async function destroyReleases(
 ): Promise<ReleaseOutcome[]> {
   const work = new HelmfileWork(helmfile, context, options);
   const states = plannedStates(work).map((batches) => batches.map((batch) => batch.toReversed()).reverse());
+  work.plan(states.flat(2));
   for (const batches of states.reverse()) {
     await work.each(batches, async (release) => await work.uninstall(release));
-    if (work.hasFailed) break;
+    if (work.hasStopped) break;
   }
   return [...work.finish()];
 }

@@ -63,10 +63,15 @@ export class HelmfileWork {
     return namespace || (this.options.namespace ?? 'default');
   }
 
-  /** Says what will be worked on, and reads the charts and values of what will be installed: nothing is changed when one is wrong. */
+  /** Says what will be worked on. */
+  plan(releases: readonly HelmfileRelease[]): void {
+    for (const release of releases) this.#left.add(release);
+  }
+
+  /** Reads the charts and values of what will be installed: nothing is changed when one is wrong. */
   async prepare(releases: readonly HelmfileRelease[]): Promise<void> {
     for (const release of releases) {
-      this.#left.add(release);
+      this.unlessInterrupted();
       if (!release.installed) continue;
       await naming(release, async () => {
         checkReleaseName(release.name);
@@ -78,13 +83,15 @@ export class HelmfileWork {
 
   /**
    * Does something with every release of every batch; a batch begins when the one before is done. One that fails keeps no
-   * other of its batch from being done. What comes after may need it and is left; `finish` says so.
+   * other of its batch from being done. What comes after may need it and is left; `finish` says so. Who interrupts it is
+   * heard between releases, too.
    */
   async each(
     batches: readonly (readonly HelmfileRelease[])[],
     work: (release: HelmfileRelease) => Promise<ReleaseOutcome | undefined>,
   ): Promise<void> {
     for (const batch of batches) {
+      if (this.#isInterrupted) return;
       const before = this.#failures.length;
       const waiting = [...batch];
       const worker = async (): Promise<void> => {
@@ -95,17 +102,28 @@ export class HelmfileWork {
     }
   }
 
-  get hasFailed(): boolean {
-    return this.#failures.length > 0;
+  /** For what only reads. */
+  unlessInterrupted(): void {
+    if (this.#isInterrupted) throw new ReleaseError('Interrupted', 'interrupted before anything was changed');
   }
 
-  /** What was done; an error when something failed. */
+  /** Nothing more is begun. */
+  get hasStopped(): boolean {
+    return this.#failures.length > 0 || this.#isInterrupted;
+  }
+
+  /** What was done; an error when something failed or was left. */
   finish(): readonly ReleaseOutcome[] {
     const [first, ...others] = this.#failures;
-    if (!first) return this.#outcomes;
-    const { error, text } = first;
     const left = [...this.#left].map(({ id }) => id).join(', ');
-    const again = left === '' ? '' : `not begun: ${left}; run it again when that is mended`;
+    const when = this.#isInterrupted ? '' : ' when that is mended';
+    const again = left === '' ? '' : `not begun: ${left}; run it again${when}`;
+    if (!first) {
+      if (this.#isInterrupted && left !== '')
+        throw new ReleaseError('Interrupted', 'interrupted between releases', { hint: again });
+      return this.#outcomes;
+    }
+    const { error, text } = first;
     // Whoever is to act on it decides on the class and the code, which only one error can have.
     if (others.length === 0) throw withMessage(error, text, again);
     const [code, hint] = error instanceof ReleaseError ? [error.code, error.hint] : (['Refused', ''] as const);
@@ -179,11 +197,15 @@ export class HelmfileWork {
     );
   }
 
+  get #isInterrupted(): boolean {
+    return this.context.signal?.aborted ?? false;
+  }
+
   async #attempt(
     release: HelmfileRelease,
     work: (release: HelmfileRelease) => Promise<ReleaseOutcome | undefined>,
   ): Promise<void> {
-    this.context.signal?.throwIfAborted();
+    if (this.#isInterrupted) return;
     try {
       this.#left.delete(release);
       const outcome = await work(release);
@@ -191,7 +213,6 @@ export class HelmfileWork {
       this.#outcomes.push(outcome);
       this.options.onOutcome?.(outcome);
     } catch (error) {
-      this.context.signal?.throwIfAborted();
       const placed = { ...release, namespace: this.namespaceOf(release) };
       this.#failures.push({ error: error as Error, text: failureText(placed, error as Error) });
     }
