@@ -290,15 +290,8 @@ const scalars: HelmfileRule[] = [
       'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\nkubeVersion: "<1.10"\n',
     },
   },
-  ...['Web', 'web_1', `w${'e'.repeat(53)}`, 'web.one'].map((name) => ({
-    name: `a release by the name of ${name}`,
-    files: states(release('', name)),
-  })),
+  { name: 'a name that is none', files: states(release('', 'Web')) },
   { name: 'a mark of byte order before a state', files: states(`\uFEFF${release()}`) },
-  {
-    name: 'a mark of byte order before values',
-    files: { ...states(release('    values: [v.yaml]\n')), 'v.yaml': '\uFEFFa: 1\n' },
-  },
   { name: 'a directory among values', files: states(release('    values: [chart]\n')) },
   {
     name: 'variables of a shell',
