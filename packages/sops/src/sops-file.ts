@@ -19,7 +19,7 @@ export interface EncryptOptions {
   readonly format: FormatName;
   /** Format of the result. Default: that of the plain file. */
   readonly outputFormat?: FormatName;
-  /** Age recipients (`age1…`); each can open the file alone. */
+  /** Age recipients (`age1…`) and public SSH keys (`ssh-ed25519 …`, `ssh-rsa …`); each can open the file alone. */
   readonly recipients: readonly string[];
   /** Which values are encrypted. Default: all but those under a key that ends with `_unencrypted`. */
   readonly rule?: SelectionRule;
@@ -31,7 +31,7 @@ export interface EncryptOptions {
 
 export interface DecryptOptions {
   readonly format: FormatName;
-  /** Age identities (`AGE-SECRET-KEY-…`). */
+  /** Age identities (`AGE-SECRET-KEY-…`) and private SSH keys in PEM. */
   readonly identities: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oracleInLane } from '@slipway/oracles';
@@ -12,6 +12,7 @@ import {
   decrypt,
   edit,
   encrypt,
+  findAgeIdentities,
   type FormatName,
   generateAgeKey,
   rotate,
@@ -21,6 +22,7 @@ import {
   updateKeys,
 } from '../src/index.ts';
 import { ruleFields } from '../src/selection.ts';
+import { makeOpenSshKey } from './openssh-key.ts';
 
 const sops = await oracleInLane('sops');
 const without = skipped(!sops.available, `compared with sops: ${sops.available ? '' : sops.reason}`);
@@ -35,10 +37,14 @@ beforeAll(async () => {
 afterAll(async () => await rm(folder, { recursive: true }));
 
 function run(...args: string[]): Buffer {
+  return runWith({ HOME: folder, SOPS_AGE_KEY: key.identity, PATH: process.env['PATH'] }, args);
+}
+
+function runWith(env: Record<string, string | undefined>, args: readonly string[]): Buffer {
   if (!sops.available) throw new Error(sops.reason);
   return execFileSync(sops.path, args, {
     cwd: folder,
-    env: { HOME: folder, SOPS_AGE_KEY: key.identity, PATH: process.env['PATH'] },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
   });
@@ -169,6 +175,24 @@ describe.skipIf(without)('with the real sops', () => {
   ] as [FormatName, string | Buffer][])('%s travels both ways byte for byte', async (format, plain) => {
     expect(await theyDecrypt(await weEncrypt(plain, format), format)).toEqual(Buffer.from(plain));
     expect(await weDecrypt(await theyEncrypt(plain, format), format)).toEqual(Buffer.from(plain));
+  });
+
+  test.each(['ssh-ed25519', 'ssh-rsa'] as const)('a file for %s is opened by both, whoever sealed it', async (type) => {
+    const ssh = makeOpenSshKey(type);
+    const name = type === 'ssh-rsa' ? 'id_rsa' : 'id_ed25519';
+    const env = { HOME: join(folder, type), PATH: process.env['PATH'] };
+    await mkdir(join(env.HOME, '.ssh'), { recursive: true });
+    await writeFile(join(env.HOME, '.ssh', name), ssh.pem, { mode: 0o600 });
+    await writeFile(join(folder, '.sops.yaml'), '');
+    const plain = 'a: hunter2\n';
+    await writeFile(join(folder, 'plain.yaml'), plain);
+    const theirs = run('encrypt', '--age', ssh.recipient, 'plain.yaml');
+    const identities = await findAgeIdentities({ env, home: env.HOME, recipients: [ssh.recipient] });
+    expect((await decrypt(theirs, { format: 'yaml', identities })).toString()).toBe(plain);
+    const ours = await encrypt(plain, { format: 'yaml', recipients: [ssh.recipient] });
+    expect(parse(ours.toString())).toMatchObject({ sops: { age: [{ recipient: ssh.recipient }] } });
+    await writeFile(join(folder, 'sealed.yaml'), ours);
+    expect(runWith(env, ['decrypt', 'sealed.yaml']).toString()).toBe(plain);
   });
 
   test('what sops refuses as tampered, ours refuses too', async () => {

@@ -19,7 +19,7 @@ export const encryptCommand = defineCommand({
     age: {
       type: 'string',
       value: 'recipients',
-      summary: 'age recipients, separated by commas; else SOPS_AGE_RECIPIENTS or .sops.yaml',
+      summary: 'age recipients or public SSH keys, separated by commas; else SOPS_AGE_RECIPIENTS or .sops.yaml',
     },
     ...configFlag,
     'encrypted-regex': ruleFlag('regex', 'encrypt only what is under keys that match'),

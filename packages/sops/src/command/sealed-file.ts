@@ -109,6 +109,7 @@ export async function identitiesFor(terminal: Terminal, file: SealedFile): Promi
     env: terminal.env,
     recipients: describe(file.content, file.format.name).age.map(({ recipient }) => recipient),
     onProblem: (problem) => terminal.err(`${problem.message}\n`),
+    askPassphrase: async (question) => await terminal.askHidden?.(question),
   });
 }
 

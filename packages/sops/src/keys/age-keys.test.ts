@@ -1,11 +1,27 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 
-import { generateAgeKey, unwrapDataKey, wrapDataKey } from './age-keys.ts';
+import { makeOpenSshKey } from '../../test/openssh-key.ts';
+import { generateAgeKey, recipientOf, unwrapDataKey, wrapDataKey } from './age-keys.ts';
+import { sshNumber, sshParts } from './ssh-wire.ts';
 
 const dataKey = new Uint8Array(32).fill(7);
 
+const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
+const smallRsa = sshParts('ssh-rsa', Buffer.of(1, 0, 1), sshNumber(Buffer.from(small.n!, 'base64url')));
+
 test.each([
-  ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHsKLqeplhpW+uObz5dvMgjz1OxfM/XXUB+VHtZ6isGN', /is an SSH key/],
+  ['ssh-ed25519', /the recipient ssh-ed25519 is not an SSH key age can encrypt for/],
+  ['ssh-ed25519 AAAA', /is not an SSH key age can encrypt for/],
+  // Of another type than it says, and two points whose product is nothing.
+  ['ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIHsKLqeplhpW+uObz5dvMgjz1OxfM/XXUB+VHtZ6isGN', /is not an SSH key age can/],
+  [`ssh-ed25519 ${sshParts('ssh-ed25519', Buffer.alloc(32)).toString('base64')}`, /is not an SSH key age can/],
+  [
+    `ssh-ed25519 ${sshParts('ssh-ed25519', Buffer.alloc(32).fill(1, 0, 1)).toString('base64')}`,
+    /is not an SSH key age can/,
+  ],
+  ['ssh-dss AAAAB3NzaC1kc3MAAAAA', /is not an SSH key age can encrypt for/],
+  [`ssh-rsa ${smallRsa.toString('base64')}`, /the recipient ssh-rsa AAAA\S+…\S+ is not an SSH key/],
   ['age1yubikey1qwt50d05nh5vutpdzmlg5wn80xq5negm4uj9ghv0snvdd3yysf5yw3rhl3t', /needs an age plugin/],
   ['age1nonsense', /'age1nonsense' is not an age recipient/],
 ])('the recipient %s is refused by name', async (recipient, message) => {
@@ -29,11 +45,27 @@ test('an identity of a plugin does not stand in the way of another, and is named
   });
 });
 
-test('a file for SSH keys alone says that they cannot be used here', async () => {
-  const alice = await generateAgeKey();
-  const [key] = await wrapDataKey(dataKey, [(await generateAgeKey()).recipient]);
-  const keys = [{ ...key!, recipient: 'ssh-ed25519 AAAA' }];
-  await expect(unwrapDataKey(keys, [alice.identity])).rejects.toMatchObject({
-    hint: expect.stringContaining('SSH keys cannot be used'),
-  });
+test.each(['ssh-ed25519', 'ssh-rsa'] as const)(
+  'a data key wrapped for %s is opened by that key alone',
+  async (type) => {
+    const mine = makeOpenSshKey(type);
+    const alice = await generateAgeKey();
+    const keys = await wrapDataKey(dataKey, [mine.recipient]);
+    expect(keys[0]!.recipient).toBe(mine.recipient);
+    expect(await unwrapDataKey(keys, [alice.identity, mine.pem])).toEqual(dataKey);
+    expect(await recipientOf(mine.pem)).toBe(mine.recipient.replace(' me@here', ''));
+    for (const other of [makeOpenSshKey(type).pem, alice.identity]) {
+      await expect(unwrapDataKey(keys, [other])).rejects.toMatchObject({
+        code: 'no-key',
+        hint: expect.stringContaining('SOPS_AGE_SSH_PRIVATE_KEY_FILE'),
+      });
+    }
+  },
+);
+
+test('a private SSH key in the place of a recipient is refused and not shown', async () => {
+  const { pem } = makeOpenSshKey('ssh-ed25519');
+  const error = await wrapDataKey(dataKey, [pem]).catch((thrown: unknown) => thrown as Error);
+  expect(String(error)).toContain('a private SSH key, which is secret');
+  expect(String(error)).not.toContain(pem.split('\n')[2]);
 });
