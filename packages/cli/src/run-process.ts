@@ -71,6 +71,7 @@ function processTerminal(stop: AbortController): Terminal {
     outBytes: out,
     err: makeErrorOutput(),
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+    readInputBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
     askHidden: async (question) => await (await import('./hidden-answer.ts')).askHidden(question),
     interactive,
     colours: interactive && wantsColours(process.env),

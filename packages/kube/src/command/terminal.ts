@@ -11,6 +11,8 @@ export interface Terminal {
   err(text: string): void;
   /** All of standard input. */
   readInput(): Promise<string>;
+  /** All of standard input, which need not be a text. Absent where only texts are given. */
+  readInputBytes?(): Promise<Uint8Array>;
   /** Asks for what is not to be seen, such as a passphrase; undefined when nobody sits there. Absent where nobody ever does. */
   askHidden?(question: string): Promise<string | undefined>;
   /** Standard output is a terminal: live views and colours make sense. */

@@ -32,7 +32,7 @@ export const decryptCommand = defineCommand({
     { line: 'SOPS_AGE_KEY_FILE=key.txt slipway sops decrypt -o photo.jpg photo.jpg.enc' },
   ],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags);
+    const file = await readSealedFile(terminal, args[0], flags);
     const type = flags['output-type'];
     const result = await explained(file.name, async () => {
       const path = flags.extract === undefined ? undefined : parseTreePath(flags.extract);

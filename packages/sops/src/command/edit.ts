@@ -1,37 +1,48 @@
 import { spawn } from 'node:child_process';
-import { access, constants, readFile } from 'node:fs/promises';
-import { basename, delimiter, join } from 'node:path';
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { CommandError, defineCommand, exitCodes, type Terminal } from '@slipway/kube/command';
 
+import type { FormatName } from '../formats/format.ts';
 import { shellWords } from '../keys/shell-words.ts';
 import { SopsError } from '../sops-error.ts';
-import { decrypt, edit } from '../sops-file.ts';
+import { decrypt, edit, encrypt } from '../sops-file.ts';
 import { withClearCopy } from './clear-copy.ts';
-import { explained, fileArgument, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
+import { creationFlags, creationOf } from './creation.ts';
+import {
+  explained,
+  formatFor,
+  identitiesFor,
+  inputTypeFlag,
+  makeFile,
+  type ReadFlags,
+  readSealedFile,
+  writeBack,
+} from './sealed-file.ts';
 
 /** `slipway sops edit`. */
 export const editCommand = defineCommand({
-  arguments: fileArgument,
-  flags: inputTypeFlag,
+  arguments: [{ name: 'file', summary: 'the file; one that is not there yet is made', required: true }],
+  flags: { ...inputTypeFlag, ...creationFlags },
   examples: [{ line: 'slipway sops edit env/secrets.yaml', comment: 'in $SOPS_EDITOR, $EDITOR, vim, nano or vi' }],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags);
-    const format = file.format.name;
-    const identities = await explained(file.name, async () => await identitiesFor(terminal, file));
-    const plain = await explained(file.name, async () => await decrypt(file.content, { format, identities }));
-    await withClearCopy(basename(file.path), plain, async (copy) => {
-      const options = { format, identities, clock: terminal.clock };
-      let before = plain;
+    const path = resolve(terminal.cwd, args[0]!);
+    const isNew = await stat(path).then(
+      () => false,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
+    const work = isNew ? await newFile(terminal, args[0]!, flags) : await presentFile(terminal, args[0]!, flags);
+    await withClearCopy(basename(path), work.plain, async (copy) => {
+      let before = work.plain;
       for (;;) {
         await openEditor(terminal, copy);
         const changed = await readCopy(copy);
-        if (changed.equals(plain)) {
-          terminal.err(`${file.name}: nothing changed\n`);
+        if (changed.equals(work.plain)) {
+          terminal.err(`${args[0]}: nothing changed\n`);
           return;
         }
         try {
-          const result = await explained(file.name, async () => await edit(file.content, changed, options));
-          await writeBack(terminal, file, result);
+          await work.save(changed);
           return;
         } catch (error) {
           // Who left it as it was gives up; a program in the place of an editor would do the same again.
@@ -43,6 +54,57 @@ export const editCommand = defineCommand({
     });
   },
 });
+
+interface EditedFile {
+  /** What the editor shows. */
+  readonly plain: Buffer;
+  save(changed: Buffer): Promise<void>;
+}
+
+async function presentFile(terminal: Terminal, name: string, flags: ReadFlags): Promise<EditedFile> {
+  const file = await readSealedFile(terminal, name, flags);
+  const format = file.format.name;
+  return await explained(file.name, async () => {
+    const identities = await identitiesFor(terminal, file);
+    const options = { format, identities, clock: terminal.clock };
+    return {
+      plain: await decrypt(file.content, options),
+      async save(changed) {
+        const result = await explained(file.name, async () => await edit(file.content, changed, options));
+        await writeBack(terminal, file, result);
+      },
+    };
+  });
+}
+
+const examples: Readonly<Record<FormatName, string>> = {
+  yaml: 'example: change this, or the file is not made\n',
+  json: '{\n\t"example": "change this, or the file is not made"\n}\n',
+  dotenv: 'EXAMPLE=change this, or the file is not made\n',
+  binary: '',
+};
+
+async function newFile(
+  terminal: Terminal,
+  name: string,
+  flags: ReadFlags & { readonly age?: string; readonly 'sops-config'?: string },
+): Promise<EditedFile> {
+  const path = resolve(terminal.cwd, name);
+  const options = await explained(name, async () => ({
+    ...(await creationOf(terminal, path, flags)),
+    format: formatFor(path, flags).name,
+    clock: terminal.clock,
+  }));
+  const seal = async (plain: Buffer): Promise<Buffer> =>
+    await explained(name, async () => await encrypt(plain, options));
+  const plain = Buffer.from(examples[options.format]);
+  // Whatever stands in the way of it is said before somebody writes.
+  await seal(plain);
+  await access(dirname(path), constants.W_OK).catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandError(`cannot write ${path}: ${cause.code}`, { exitCode: exitCodes.usage, cause });
+  });
+  return { plain, save: async (changed) => await makeFile(path, await seal(changed)) };
+}
 
 async function readCopy(path: string): Promise<Buffer> {
   return await readFile(path).catch((cause: NodeJS.ErrnoException) => {

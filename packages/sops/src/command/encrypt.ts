@@ -1,10 +1,9 @@
 import { CommandError, defineCommand } from '@slipway/kube/command';
 
-import { creationRuleFor } from '../config-file.ts';
 import { formatNamed } from '../formats/format.ts';
 import { ruleFields, type SelectionRule } from '../selection.ts';
 import { encrypt } from '../sops-file.ts';
-import { configFile, configFlag } from './config-flag.ts';
+import { creationFlags, creationOf } from './creation.ts';
 import { convertFlags, explained, fileOrInputArgument, readSealedFile, writeResult } from './sealed-file.ts';
 
 function ruleFlag(value: 'regex' | 'suffix', summary: string) {
@@ -16,12 +15,7 @@ export const encryptCommand = defineCommand({
   arguments: fileOrInputArgument,
   flags: {
     ...convertFlags,
-    age: {
-      type: 'string',
-      value: 'recipients',
-      summary: 'age recipients or public SSH keys, separated by commas; else SOPS_AGE_RECIPIENTS or .sops.yaml',
-    },
-    ...configFlag,
+    ...creationFlags,
     'encrypted-regex': ruleFlag('regex', 'encrypt only what is under keys that match'),
     'unencrypted-regex': ruleFlag('regex', 'leave clear what is under keys that match'),
     'encrypted-suffix': ruleFlag('suffix', 'encrypt only what is under keys that end so'),
@@ -40,25 +34,23 @@ export const encryptCommand = defineCommand({
   examples: [
     { line: 'slipway sops encrypt -i env/secrets.yaml', comment: 'by the rules of .sops.yaml' },
     { line: 'slipway sops encrypt --age age1… secret.json > secret.enc.json' },
-    { line: 'make-secret | slipway sops encrypt --filename-override env/secrets.yaml - > env/secrets.yaml' },
+    { line: 'make-secret | slipway sops encrypt --filename-override env/secrets.yaml > env/secrets.yaml' },
   ],
   async run({ terminal, args, flags }) {
-    const file = await readSealedFile(terminal, args[0]!, flags);
+    const file = await readSealedFile(terminal, args[0], flags);
     if (file.content.length === 0 && file.format.name !== 'binary') {
       throw new CommandError(`${file.name} is empty`, { hint: 'write something into it first' });
     }
     const type = flags['output-type'];
     const result = await explained(file.name, async () => {
-      const recipients = recipientsIn(flags.age) ?? recipientsIn(terminal.env['SOPS_AGE_RECIPIENTS']);
-      const config = await configFile(terminal, flags['sops-config']);
-      const found = config === undefined ? undefined : await creationRuleFor(file.path, config, { recipients });
+      const creation = await creationOf(terminal, file.path, flags);
       const typed = typedRule(flags);
       return await encrypt(file.content, {
         format: file.format.name,
         outputFormat: type === undefined ? undefined : formatNamed(type).name,
-        recipients: recipients ?? found?.recipients ?? [],
-        rule: Object.values(typed).some(Boolean) ? typed : found?.rule,
-        macOnlyEncrypted: flags['mac-only-encrypted'] || found?.macOnlyEncrypted,
+        recipients: creation.recipients,
+        rule: Object.values(typed).some(Boolean) ? typed : creation.rule,
+        macOnlyEncrypted: flags['mac-only-encrypted'] || creation.macOnlyEncrypted,
         clock: terminal.clock,
       });
     });
@@ -70,12 +62,4 @@ function typedRule(flags: Readonly<Record<string, unknown>>): SelectionRule {
   return Object.fromEntries(
     Object.entries(ruleFields).map(([field, name]) => [field, flags[name.replaceAll('_', '-')]]),
   ) as SelectionRule;
-}
-
-function recipientsIn(text: string | undefined): string[] | undefined {
-  const recipients = text
-    ?.split(',')
-    .map((recipient) => recipient.trim())
-    .filter(Boolean);
-  return recipients?.length ? recipients : undefined;
 }

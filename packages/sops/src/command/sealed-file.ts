@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { chmod, chown, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { CommandError, exitCodes, type Terminal } from '@slipway/kube/command';
 
 import { type Format, type FormatName, formatNamed, formatOfPath } from '../formats/format.ts';
@@ -54,8 +54,7 @@ export const fileArgument = [{ name: 'file', summary: 'the file', required: true
 export const fileOrInputArgument = [
   {
     name: 'file',
-    summary: 'the file; - for standard input, with --input-type or --filename-override',
-    required: true,
+    summary: 'the file; without it, or with -, standard input with --input-type or --filename-override',
   },
 ] as const;
 
@@ -68,13 +67,13 @@ export interface SealedFile {
   readonly content: Buffer;
 }
 
-interface ReadFlags {
+export interface ReadFlags {
   readonly 'input-type'?: string;
   readonly 'filename-override'?: string;
 }
 
 /** Reads the file a command is called with. */
-export async function readSealedFile(terminal: Terminal, name: string, flags: ReadFlags): Promise<SealedFile> {
+export async function readSealedFile(terminal: Terminal, name = '-', flags: ReadFlags): Promise<SealedFile> {
   const type = flags['input-type'];
   const override = flags['filename-override'];
   if (name === '-' && type === undefined && override === undefined) {
@@ -84,8 +83,12 @@ export async function readSealedFile(terminal: Terminal, name: string, flags: Re
     });
   }
   const path = resolve(terminal.cwd, override ?? name);
-  const format = await explained(name, async () => (type === undefined ? formatOfPath(path) : formatNamed(type)));
+  const format = await explained(name, async () => formatFor(path, flags));
   return { name, path, format, content: name === '-' ? await readInput(terminal) : await read(terminal, name) };
+}
+
+export function formatFor(path: string, { 'input-type': type }: ReadFlags): Format {
+  return type === undefined ? formatOfPath(path) : formatNamed(type);
 }
 
 async function read(terminal: Terminal, name: string): Promise<Buffer> {
@@ -95,6 +98,7 @@ async function read(terminal: Terminal, name: string): Promise<Buffer> {
 }
 
 async function readInput(terminal: Terminal): Promise<Buffer> {
+  if (terminal.readInputBytes) return Buffer.from(await terminal.readInputBytes());
   const text = await terminal.readInput();
   // What is no text has become this character on the way.
   if (text.includes('\ufffd')) {
@@ -155,6 +159,15 @@ export async function writeBack(terminal: Terminal, file: SealedFile, result: Bu
   await replaceFile(resolve(terminal.cwd, file.name), result);
 }
 
+/** Makes a file that was not there, and is not now. */
+export async function makeFile(path: string, content: Buffer): Promise<void> {
+  const present = await stat(path).catch(() => undefined);
+  if (present !== undefined) {
+    throw new CommandError(`${path} was made by somebody else meanwhile`, { hint: 'nothing was written; do it again' });
+  }
+  await replaceFile(path, content);
+}
+
 /**
  * Replaces a file whole or not at all. It keeps its mode and owner, and a link to it stays one; a new file is only for its owner. What
  * is no file, such as `/dev/stdout`, is written to.
@@ -163,11 +176,15 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
   const present = await stat(path).catch(() => undefined);
   try {
     if (present === undefined || present.isFile()) {
-      await renameInto(present === undefined ? path : await realpath(path), content, present);
+      await renameInto(present === undefined ? path : await realpath(path), content, present).catch(async (error) => {
+        if (present === undefined || !cannotBeReplaced.has((error as NodeJS.ErrnoException).code)) throw error;
+        await writeInto(path, content);
+      });
     } else {
       await writeFile(path, content);
     }
   } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
     throw new CommandError(`cannot write ${path}: ${(cause as NodeJS.ErrnoException).code}`, {
       hint: present === undefined ? undefined : 'the file is as it was',
       cause,
@@ -175,13 +192,16 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
   }
 }
 
+/** Codes of a file that can be written but not replaced: its folder is read-only, or it is mounted by itself, as containers have it. */
+const cannotBeReplaced = new Set<string | undefined>(['EACCES', 'EPERM', 'EROFS', 'EBUSY']);
+
 async function renameInto(
   path: string,
   content: Buffer,
   present: { readonly uid: number; readonly gid: number; readonly mode: number } | undefined,
 ): Promise<void> {
-  // A name nobody can have put a link at.
-  const unfinished = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  // A name nobody can have put a link at, and short, whatever that of the file is.
+  const unfinished = join(dirname(path), `.${randomUUID()}.tmp`);
   try {
     await writeFile(unfinished, content, { mode: 0o600, flag: 'wx', flush: true });
     if (present !== undefined) {
@@ -192,6 +212,19 @@ async function renameInto(
     await rename(unfinished, path);
   } finally {
     await rm(unfinished, { force: true });
+  }
+}
+
+async function writeInto(path: string, content: Buffer): Promise<void> {
+  await using file = await open(path, 'r+');
+  try {
+    await file.writeFile(content);
+    await file.truncate(content.length);
+  } catch (cause) {
+    throw new CommandError(`${path} was written in part: ${(cause as NodeJS.ErrnoException).code}`, {
+      hint: 'restore the file from its history',
+      cause,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, systemClock } from '@slipway/kube/command';
+import { skipped } from '@slipway/testing';
 import { callCommand } from '@slipway/testing/command';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -70,6 +71,50 @@ test('an edit that breaks the file is refused and the file stays', async () => {
   await expect(call('edit', ['a.yaml'])).rejects.toThrow(/^a\.yaml: not valid YAML/);
   expect(await read('a.yaml')).toBe(before);
 });
+
+test('edit makes a file that is not there by the rule of .sops.yaml, and none when nothing is written', async () => {
+  const script = `import { writeFileSync, readFileSync } from 'node:fs';
+    if (!readFileSync(process.argv[2], 'utf8').startsWith('example:')) throw new Error('no example');
+    if (process.env.TEXT) writeFileSync(process.argv[2], process.env.TEXT);`;
+  await writeFile(join(folder, 'editor.mjs'), script);
+  env['EDITOR'] = `${process.execPath} ${join(folder, 'editor.mjs')}`;
+  expect((await call('edit', ['new.yaml'])).err).toBe('new.yaml: nothing changed\n');
+  await expect(stat(join(folder, 'new.yaml'))).rejects.toThrow('ENOENT');
+  env['TEXT'] = 'user: bob\npassword: secret\n';
+  await call('edit', ['new.yaml']);
+  expect(await read('new.yaml')).toMatch(/^user: bob\npassword: ENC\[/);
+  expect((await call('decrypt', ['new.yaml'])).out).toBe(env['TEXT']);
+});
+
+test('edit says before the editor opens that a new file could not be written', async () => {
+  env['EDITOR'] = '/no/such/editor';
+  await expect(call('edit', ['gone/new.yaml'])).rejects.toThrow(/cannot write .*new\.yaml: ENOENT/);
+  await writeFile(join(folder, '.sops.yaml'), 'creation_rules: [{path_regex: env}]');
+  await expect(call('edit', ['new.yaml'])).rejects.toThrow('no creation rule matches new.yaml');
+  await rm(join(folder, '.sops.yaml'));
+  await expect(call('edit', ['new.yaml'])).rejects.toThrow('no recipient to encrypt for');
+});
+
+test('a name as long as names may be does not stand in the way of writing', async () => {
+  const name = `${'n'.repeat(250)}.yaml`;
+  await writeFile(join(folder, name), 'password: hunter2\n');
+  await call('encrypt', [name], { 'in-place': true });
+  expect(await read(name)).toMatch(/^password: ENC\[/);
+});
+
+// The superuser may write anywhere.
+test.skipIf(skipped(process.getuid?.() === 0, 'a folder that is read-only: the superuser can write there'))(
+  'a file in a folder that is read-only is written in place',
+  async () => {
+    await mkdir(join(folder, 'closed'));
+    await writeFile(join(folder, 'closed', 'a.yaml'), `password: ${'x'.repeat(9000)}\n`);
+    await chmod(join(folder, 'closed'), 0o500);
+    await call('encrypt', ['closed/a.yaml'], { 'in-place': true });
+    await call('set', ['closed/a.yaml', '["password"]', '"short"']);
+    expect((await call('decrypt', ['closed/a.yaml'])).out).toBe('password: short\n');
+    await chmod(join(folder, 'closed'), 0o700);
+  },
+);
 
 test('what somebody else wrote while the editor was open stays', async () => {
   await call('encrypt', ['a.yaml'], { 'in-place': true });
@@ -165,7 +210,8 @@ test('another configuration is named with --sops-config or SOPS_CONFIG', async (
 });
 
 test('standard input has to be named', async () => {
-  await expect(call('decrypt', ['-'])).rejects.toThrow('standard input has no name that tells its format');
+  for (const args of [['-'], []])
+    await expect(call('decrypt', args)).rejects.toThrow('standard input has no name that tells its format');
 });
 
 test('rotate takes a recipient off', async () => {
