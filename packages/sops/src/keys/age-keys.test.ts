@@ -69,3 +69,10 @@ test('a private SSH key in the place of a recipient is refused and not shown', a
   expect(String(error)).toContain('a private SSH key, which is secret');
   expect(String(error)).not.toContain(pem.split('\n')[2]);
 });
+
+test('a file for very many, or with a recipient of any length, is told in a few lines', async () => {
+  const keys = Array.from({ length: 1000 }, () => ({ recipient: 'x'.repeat(10_000), enc: '-' }));
+  const { message } = (await unwrapDataKey(keys, []).catch((thrown: unknown) => thrown as Error)) as Error;
+  expect(message).toMatch(/^no age identity to open the file with; it is for x+…x+, .* and 980 more$/);
+  expect(message.length).toBeLessThan(2000);
+});

@@ -61,11 +61,15 @@ function notARecipient(recipient: string): SopsError {
     });
   }
   if (/^age1[a-z0-9-]+1/.test(recipient)) {
-    return new SopsError('unsupported', `the recipient '${recipient}' needs an age plugin, which cannot be used here`, {
-      hint: 'use an age recipient (slipway sops keygen makes one), or the sops command',
-    });
+    return new SopsError(
+      'unsupported',
+      `the recipient '${shown(recipient)}' needs an age plugin, which cannot be used here`,
+      {
+        hint: 'use an age recipient (slipway sops keygen makes one), or the sops command',
+      },
+    );
   }
-  return new SopsError('config', `'${recipient}' is not an age recipient`, {
+  return new SopsError('config', `'${shown(recipient)}' is not an age recipient`, {
     hint: 'it begins with age1, or with ssh- for an SSH key',
   });
 }
@@ -153,10 +157,11 @@ export async function openWithPassphrase(bytes: Uint8Array, passphrase: string):
 }
 
 function recipients(keys: readonly WrappedKey[]): string {
-  return keys.map(({ recipient }) => shown(recipient)).join(', ');
+  const few = keys.slice(0, 20).map(({ recipient }) => shown(recipient));
+  return `${few.join(', ')}${keys.length > few.length ? ` and ${keys.length - few.length} more` : ''}`;
 }
 
-/** Those of RSA fill a screen. */
+/** Those of RSA fill a screen, and a hostile file has longer ones. */
 function shown(recipient: string): string {
   return recipient.length <= 120 ? recipient : `${recipient.slice(0, 30)}…${recipient.slice(-30)}`;
 }
