@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { RE2JS } from 're2js';
 import { parse, YAMLParseError } from 'yaml';
 
+import type { FormatName } from './formats/format.ts';
 import { ruleFields, type SelectionRule } from './selection.ts';
 import { SopsError } from './sops-error.ts';
 
@@ -15,6 +16,7 @@ export interface CreationRule {
 }
 
 const maxDepth = 100;
+const maxIndent = 100;
 
 /** Keys that are not age: a file for which they were left out would be closed to their holders. */
 const otherKeys = ['kms', 'gcp_kms', 'hckms', 'azure_keyvault', 'hc_vault_transit_uri', 'hc_vault', 'pgp'];
@@ -46,10 +48,7 @@ export async function creationRuleFor(
   configFile: string,
   options: CreationRuleOptions = {},
 ): Promise<CreationRule | undefined> {
-  const text = await readFile(configFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new SopsError('config', `cannot read ${configFile} (${cause.code})`, { cause });
-  });
-  const rules = rulesOf(text, configFile);
+  const rules = rulesIn(await readConfig(configFile), configFile);
   if (rules === undefined) return undefined;
   const tried = pathForRules(path, configFile);
   for (const [index, rule] of rules.entries()) {
@@ -73,22 +72,44 @@ function pathForRules(path: string, configFile: string): string {
   return below[0] === '..' ? resolve(path) : below.join('/');
 }
 
-function rulesOf(text: string, configFile: string): Record<string, unknown>[] | undefined {
-  let content: unknown;
+async function readConfig(configFile: string): Promise<Record<string, unknown>> {
+  const text = await readFile(configFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new SopsError('config', `cannot read ${configFile} (${cause.code})`, { cause });
+  });
   try {
-    content = parse(text, { merge: true });
+    const content: unknown = parse(text, { merge: true });
+    return isRecord(content) ? content : {};
   } catch (cause) {
     const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined;
     const place = at === undefined ? '' : ` at line ${at.line}, column ${at.col}`;
     throw new SopsError('config', `${configFile}: not valid YAML${place}`, { cause });
   }
-  const rules = isRecord(content) ? content['creation_rules'] : undefined;
+}
+
+/** How many blanks `stores` of a configuration file wants for each level of a format; undefined where it says nothing. */
+export async function indentOf(configFile: string, format: FormatName): Promise<number | undefined> {
+  const content = await readConfig(configFile);
+  const store = format === 'binary' ? 'json_binary' : format;
+  const stores = content['stores'];
+  const settings = isRecord(stores) ? stores[store] : undefined;
+  const indent = (isRecord(settings) ? settings['indent'] : undefined) ?? undefined;
+  if (indent === undefined || (format === 'yaml' && indent === 0) || (format !== 'yaml' && indent === -1))
+    return undefined;
+  if (typeof indent === 'number' && Number.isInteger(indent) && indent >= 0 && indent <= maxIndent) return indent;
+  throw new SopsError(
+    'config',
+    `${configFile}: stores.${store}.indent: expected a number of blanks up to ${maxIndent}`,
+  );
+}
+
+function rulesIn(content: Record<string, unknown>, configFile: string): Record<string, unknown>[] | undefined {
+  const rules = content['creation_rules'];
   if (rules === undefined || rules === null) return undefined;
   if (!Array.isArray(rules) || !rules.every(isRecord)) {
     throw new SopsError('config', `${configFile}: creation_rules has to be a list of maps`);
   }
   rules.forEach((rule, index) => {
-    refuseUnknown(rule, `${configFile}: creation_rules[${index}]`);
+    refuseUnknown(rule, ruleKeys, `${configFile}: creation_rules[${index}]`);
   });
   return rules;
 }
@@ -106,11 +127,13 @@ const ruleKeys = new Set<string>([
   'shamir_threshold',
 ]);
 
-function refuseUnknown(rule: Record<string, unknown>, where: string): void {
-  const unknown = Object.keys(rule).find((key) => !ruleKeys.has(key));
+const groupKeys = new Set(['merge', 'age', 'kms', 'gcp_kms', 'hckms', 'azure_keyvault', 'hc_vault', 'pgp']);
+
+function refuseUnknown(part: Record<string, unknown>, known: ReadonlySet<string>, where: string): void {
+  const unknown = Object.keys(part).find((key) => !known.has(key));
   if (unknown === undefined) return;
   throw new SopsError('config', `${where}.${unknown}: a rule has no such key`, {
-    hint: `known keys: ${[...ruleKeys].join(', ')}`,
+    hint: `known keys: ${[...known].join(', ')}`,
   });
 }
 
@@ -140,12 +163,17 @@ function selectionIn(rule: Record<string, unknown>, where: string): SelectionRul
 function recipientsOf(rule: Record<string, unknown>, where: string): string[] {
   const groups = rule['key_groups'];
   if (isAbsent(groups)) return inGroup(rule, where);
-  if (!Array.isArray(groups) || groups.length !== 1 || !isRecord(groups[0])) {
+  if (!Array.isArray(groups) || !groups.every(isRecord)) {
+    throw new SopsError('config', `${where}.key_groups: expected a list of maps`);
+  }
+  const [group, ...others] = groups;
+  if (group === undefined || others.length > 0) {
     throw new SopsError('unsupported', `${where}.key_groups: several groups (Shamir) are not supported`, {
       hint: 'use the sops command for these files, or one group',
     });
   }
-  return inGroup(groups[0], `${where}.key_groups[0]`);
+  refuseUnknown(group, groupKeys, `${where}.key_groups[0]`);
+  return inGroup(group, `${where}.key_groups[0]`);
 }
 
 function inGroup(group: Record<string, unknown>, where: string): string[] {
@@ -155,9 +183,15 @@ function inGroup(group: Record<string, unknown>, where: string): string[] {
       hint: 'use the sops command for these files, or name recipients with --age',
     });
   }
-  const merged: unknown[] = Array.isArray(group['merge']) ? group['merge'] : [];
+  const merged = group['merge'] ?? [];
+  if (!Array.isArray(merged) || !merged.every(isRecord)) {
+    throw new SopsError('config', `${where}.merge: expected a list of maps`);
+  }
   return [
-    ...merged.filter(isRecord).flatMap((part, index) => inGroup(part, `${where}.merge[${index}]`)),
+    ...merged.flatMap((part, index) => {
+      refuseUnknown(part, groupKeys, `${where}.merge[${index}]`);
+      return inGroup(part, `${where}.merge[${index}]`);
+    }),
     ...ageList(group['age'], `${where}.age`),
   ];
 }

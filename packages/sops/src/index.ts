@@ -1,4 +1,10 @@
-export { type CreationRule, creationRuleFor, type CreationRuleOptions, findConfigFile } from './config-file.ts';
+export {
+  type CreationRule,
+  creationRuleFor,
+  type CreationRuleOptions,
+  findConfigFile,
+  indentOf,
+} from './config-file.ts';
 export { type FormatName, formatOfPath } from './formats/format.ts';
 export { generateAgeKey, recipientOf } from './keys/age-keys.ts';
 export { findAgeIdentities, identitiesIn, type KeyLookupOptions } from './keys/key-lookup.ts';
@@ -14,6 +20,7 @@ export {
   encrypt,
   type EncryptOptions,
   isEncrypted,
+  type LayoutOptions,
   type OutputOptions,
   rotate,
   setValue,

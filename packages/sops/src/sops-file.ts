@@ -15,7 +15,13 @@ import { type Documents, Mapping } from './tree.ts';
 /** The release of sops whose format is written. */
 const formatVersion = '3.13.3';
 
-export interface EncryptOptions {
+/** How what is written looks. */
+export interface LayoutOptions {
+  /** Blanks for each level, as `stores` of `.sops.yaml` names them. Default: four in YAML, a tab in JSON. */
+  readonly indent?: number;
+}
+
+export interface EncryptOptions extends LayoutOptions {
   readonly format: FormatName;
   /** Format of the result. Default: that of the plain file. */
   readonly outputFormat?: FormatName;
@@ -29,7 +35,7 @@ export interface EncryptOptions {
   readonly clock?: Clock;
 }
 
-export interface DecryptOptions {
+export interface DecryptOptions extends LayoutOptions {
   readonly format: FormatName;
   /** Age identities (`AGE-SECRET-KEY-…`) and private SSH keys in PEM. */
   readonly identities: readonly string[];
@@ -64,6 +70,7 @@ export async function encrypt(plain: Uint8Array | string, options: EncryptOption
   return seal(fitting(documents, format), {
     format,
     cipher: new Cipher(dataKey),
+    indent: options.indent,
     clock: options.clock ?? systemClock,
     metadata: {
       age: await wrapDataKey(dataKey, options.recipients),
@@ -101,9 +108,9 @@ function ruleFor({ format, rule }: EncryptOptions): SelectionRule {
 export async function decrypt(sealed: Uint8Array | string, options: OutputOptions): Promise<Buffer> {
   const { documents } = await open(sealed, options);
   const name = options.outputFormat ?? options.format;
-  if (options.extract === undefined) return formats[name].writePlain(fitting(documents, name));
+  if (options.extract === undefined) return formats[name].writePlain(fitting(documents, name), options.indent);
   const value = valueAt(documents[0]!, options.extract);
-  if (value instanceof Mapping) return formats[name].writePlain([value]);
+  if (value instanceof Mapping) return formats[name].writePlain([value], options.indent);
   if (typeof value === 'string') return Buffer.from(value);
   if (value instanceof Uint8Array) return Buffer.from(value);
   return formats[name].writeValue(value);
@@ -138,12 +145,12 @@ export async function edit(
 ): Promise<Buffer> {
   const opened = await open(sealed, options);
   const format = formats[options.format];
-  if (format.writePlain(opened.documents).equals(Buffer.from(plain))) return Buffer.from(sealed);
+  if (format.writePlain(opened.documents, options.indent).equals(Buffer.from(plain))) return Buffer.from(sealed);
   const documents = readPlain(Buffer.from(plain), options.format);
   if (documents.length === 0)
     throw new SopsError('input', 'nothing is left to encrypt', { hint: 'remove the file instead' });
   if (format.writePlain(opened.documents).equals(format.writePlain(documents))) return Buffer.from(sealed);
-  return seal(documents, { ...opened, format: options.format, clock: options.clock ?? systemClock });
+  return seal(documents, { ...opened, ...sealing(options) });
 }
 
 /**
@@ -176,7 +183,7 @@ async function change(
   const plain = format.writePlain(opened.documents);
   if (plain.equals(before)) return Buffer.from(sealed);
   readPlain(plain, options.format);
-  return seal(opened.documents, { ...opened, format: options.format, clock: options.clock ?? systemClock });
+  return seal(opened.documents, { ...opened, ...sealing(options) });
 }
 
 /**
@@ -200,7 +207,7 @@ export async function updateKeys(
   const age = recipients.flatMap((name) => wrapped.filter(({ recipient }) => recipient === name));
   const format = formats[options.format];
   const { documents } = format.readEncrypted(Buffer.from(sealed));
-  return format.writeEncrypted(documents, writeMetadata({ ...metadata, age }));
+  return format.writeEncrypted(documents, writeMetadata({ ...metadata, age }), options.indent);
 }
 
 /** Encrypts everything anew under a new data key, for the same recipients or for others. */
@@ -213,9 +220,8 @@ export async function rotate(
   const dataKey = new Uint8Array(randomBytes(32));
   const recipients = options.recipients ?? metadata.age.map((key) => key.recipient);
   return seal(documents, {
-    format: options.format,
+    ...sealing(options),
     cipher: new Cipher(dataKey),
-    clock: options.clock ?? systemClock,
     metadata: { ...metadata, age: await wrapDataKey(dataKey, recipients) },
   });
 }
@@ -252,17 +258,21 @@ async function open(sealed: Uint8Array | string, options: DecryptOptions): Promi
   return { documents, metadata, cipher, dataKey };
 }
 
-interface Sealing {
+interface Sealing extends LayoutOptions {
   readonly format: FormatName;
   readonly cipher: Cipher;
   readonly clock: Clock;
   readonly metadata: Omit<Metadata, 'lastModified' | 'mac'>;
 }
 
-function seal(documents: Documents, { format, cipher, clock, metadata }: Sealing): Buffer {
+function sealing({ format, indent, clock = systemClock }: ChangeOptions): Pick<Sealing, 'format' | 'indent' | 'clock'> {
+  return { format, indent, clock };
+}
+
+function seal(documents: Documents, { format, indent, cipher, clock, metadata }: Sealing): Buffer {
   const { macOnlyEncrypted } = metadata;
   const mac = encryptTree(documents, { cipher, selection: selectionOf(metadata.rule), macOnlyEncrypted });
   const lastModified = kubeTime(clock.now());
   const block = writeMetadata({ ...metadata, lastModified, mac: cipher.encrypt(mac, lastModified) });
-  return formats[format].writeEncrypted(documents, block);
+  return formats[format].writeEncrypted(documents, block, indent);
 }

@@ -15,6 +15,7 @@ import {
   findAgeIdentities,
   type FormatName,
   generateAgeKey,
+  indentOf,
   rotate,
   type SelectionRule,
   setValue,
@@ -52,9 +53,15 @@ function runWith(env: Record<string, string | undefined>, args: readonly string[
 
 const extension: Record<FormatName, string> = { yaml: 'yaml', json: 'json', dotenv: 'env', binary: 'bin' };
 
-async function theyEncrypt(plain: string | Buffer, format: FormatName, rule: object = {}): Promise<Buffer> {
+async function theyEncrypt(
+  plain: string | Buffer,
+  format: FormatName,
+  rule: object = {},
+  config: object = {},
+): Promise<Buffer> {
   const file = `plain.${extension[format]}`;
-  await writeFile(join(folder, '.sops.yaml'), JSON.stringify({ creation_rules: [{ age: key.recipient, ...rule }] }));
+  const settings = { creation_rules: [{ age: key.recipient, ...rule }], ...config };
+  await writeFile(join(folder, '.sops.yaml'), JSON.stringify(settings));
   await writeFile(join(folder, file), plain);
   return run('encrypt', file);
 }
@@ -312,6 +319,26 @@ describe.skipIf(without)('with the real sops', () => {
     ['binary', 'text\n'],
   ] as [FormatName, string][])('a %s file is laid out the same by both: %j', async (format, plain) => {
     expect(sameLayout(await weEncrypt(plain, format))).toBe(sameLayout(await theyEncrypt(plain, format)));
+  });
+
+  test('files are indented the same by both as stores say', async () => {
+    const plain =
+      'a:\n    b:\n        - c: 1\n          d: [1, [2]]\n    # e\n    e_unencrypted: |4\n         f\n        g\n    f_unencrypted:\n        - |\n            h\n            i\n';
+    for (const indent of [1, 2, 3, 5, 8, 12]) {
+      const stores = { yaml: { indent }, json: { indent }, json_binary: { indent } };
+      for (const [text, format] of [
+        [plain, 'yaml'],
+        ['{"a": {"b": [1, {}]}}', 'json'],
+        ['text', 'binary'],
+      ] as const) {
+        const theirs = await theyEncrypt(text, format, {}, { stores });
+        expect(await indentOf(join(folder, '.sops.yaml'), format)).toBe(indent);
+        expect(sameLayout(await weEncrypt(text, format, { indent }))).toBe(sameLayout(theirs));
+        const opened = await decrypt(theirs, { format, identities: [key.identity], indent });
+        expect(opened.toString()).toBe((await theyDecrypt(theirs, format)).toString());
+      }
+    }
+    await rm(join(folder, '.sops.yaml'));
   });
 
   test('rules for keys and MACs are not for a file of bytes, which both lay out the same', async () => {

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Terminal } from '@slipway/kube/command';
 
-import { findConfigFile } from '../config-file.ts';
+import { findConfigFile, indentOf } from '../config-file.ts';
+import type { FormatName } from '../formats/format.ts';
 
 /** The flag of commands that follow `.sops.yaml`. */
 export const configFlag = {
@@ -18,4 +19,14 @@ export const configFlag = {
 export async function configFile(terminal: Terminal, named: string | undefined): Promise<string | undefined> {
   const file = named ?? terminal.env['SOPS_CONFIG'];
   return file ? resolve(terminal.cwd, file) : await findConfigFile(join(terminal.cwd, '.sops.yaml'));
+}
+
+/** How the configuration file wants a format indented. */
+export async function configuredIndent(
+  terminal: Terminal,
+  format: FormatName,
+  flags: { readonly 'sops-config'?: string } = {},
+): Promise<number | undefined> {
+  const config = await configFile(terminal, flags['sops-config']);
+  return config === undefined ? undefined : await indentOf(config, format);
 }

@@ -3,6 +3,7 @@ import { defineCommand } from '@slipway/kube/command';
 import { formatNamed } from '../formats/format.ts';
 import { decrypt } from '../sops-file.ts';
 import { parseTreePath } from '../tree-path.ts';
+import { configuredIndent } from './config-flag.ts';
 import {
   convertFlags,
   explained,
@@ -36,10 +37,12 @@ export const decryptCommand = defineCommand({
     const type = flags['output-type'];
     const result = await explained(file.name, async () => {
       const path = flags.extract === undefined ? undefined : parseTreePath(flags.extract);
+      const outputFormat = (type === undefined ? file.format : formatNamed(type)).name;
       return await decrypt(file.content, {
         format: file.format.name,
         identities: await identitiesFor(terminal, file),
-        outputFormat: type === undefined ? undefined : formatNamed(type).name,
+        outputFormat,
+        indent: await configuredIndent(terminal, outputFormat),
         extract: path,
       });
     });

@@ -8,6 +8,7 @@ import { shellWords } from '../keys/shell-words.ts';
 import { SopsError } from '../sops-error.ts';
 import { decrypt, edit, encrypt } from '../sops-file.ts';
 import { withClearCopy } from './clear-copy.ts';
+import { configuredIndent } from './config-flag.ts';
 import { creationFlags, creationOf } from './creation.ts';
 import {
   explained,
@@ -61,12 +62,17 @@ interface EditedFile {
   save(changed: Buffer): Promise<void>;
 }
 
-async function presentFile(terminal: Terminal, name: string, flags: ReadFlags): Promise<EditedFile> {
+async function presentFile(
+  terminal: Terminal,
+  name: string,
+  flags: ReadFlags & { readonly 'sops-config'?: string },
+): Promise<EditedFile> {
   const file = await readSealedFile(terminal, name, flags);
   const format = file.format.name;
   return await explained(file.name, async () => {
     const identities = await identitiesFor(terminal, file);
-    const options = { format, identities, clock: terminal.clock };
+    const indent = await configuredIndent(terminal, format, flags);
+    const options = { format, identities, indent, clock: terminal.clock };
     return {
       plain: await decrypt(file.content, options),
       async save(changed) {
@@ -90,11 +96,11 @@ async function newFile(
   flags: ReadFlags & { readonly age?: string; readonly 'sops-config'?: string },
 ): Promise<EditedFile> {
   const path = resolve(terminal.cwd, name);
-  const options = await explained(name, async () => ({
-    ...(await creationOf(terminal, path, flags)),
-    format: formatFor(path, flags).name,
-    clock: terminal.clock,
-  }));
+  const options = await explained(name, async () => {
+    const format = formatFor(path, flags).name;
+    const indent = await configuredIndent(terminal, format, flags);
+    return { ...(await creationOf(terminal, path, flags)), format, indent, clock: terminal.clock };
+  });
   const seal = async (plain: Buffer): Promise<Buffer> =>
     await explained(name, async () => await encrypt(plain, options));
   const plain = Buffer.from(examples[options.format]);

@@ -3,6 +3,7 @@ import { CommandError, defineCommand } from '@slipway/kube/command';
 import { formatNamed } from '../formats/format.ts';
 import { ruleFields, type SelectionRule } from '../selection.ts';
 import { encrypt } from '../sops-file.ts';
+import { configuredIndent } from './config-flag.ts';
 import { creationFlags, creationOf } from './creation.ts';
 import { convertFlags, explained, fileOrInputArgument, readSealedFile, writeResult } from './sealed-file.ts';
 
@@ -44,10 +45,12 @@ export const encryptCommand = defineCommand({
     const type = flags['output-type'];
     const result = await explained(file.name, async () => {
       const creation = await creationOf(terminal, file.path, flags);
+      const outputFormat = (type === undefined ? file.format : formatNamed(type)).name;
       const typed = typedRule(flags);
       return await encrypt(file.content, {
         format: file.format.name,
-        outputFormat: type === undefined ? undefined : formatNamed(type).name,
+        outputFormat,
+        indent: await configuredIndent(terminal, outputFormat, flags),
         recipients: creation.recipients,
         rule: Object.values(typed).some(Boolean) ? typed : creation.rule,
         macOnlyEncrypted: flags['mac-only-encrypted'] || creation.macOnlyEncrypted,

@@ -1,6 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 
 import { describe, rotate } from '../sops-file.ts';
+import { configuredIndent } from './config-flag.ts';
 import { explained, fileArgument, fileFlags, identitiesFor, readSealedFile, writeResult } from './sealed-file.ts';
 
 /** `slipway sops rotate`. */
@@ -35,7 +36,8 @@ export const rotateCommand = defineCommand({
       for (const recipient of unknown) terminal.err(`${file.name} was not for ${recipient}\n`);
       const recipients = [...present, ...added].filter((recipient) => !gone.includes(recipient));
       const identities = await identitiesFor(terminal, file);
-      return await rotate(file.content, { format, identities, recipients, clock: terminal.clock });
+      const indent = await configuredIndent(terminal, format);
+      return await rotate(file.content, { format, identities, indent, recipients, clock: terminal.clock });
     });
     await writeResult(terminal, file, result, flags);
   },

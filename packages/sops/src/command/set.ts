@@ -4,6 +4,7 @@ import { CommandError, defineCommand, exitCodes, type Terminal } from '@slipway/
 
 import { setValue } from '../sops-file.ts';
 import { parseTreePath } from '../tree-path.ts';
+import { configuredIndent } from './config-flag.ts';
 import { explained, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
 
 /** `slipway sops set`. */
@@ -31,7 +32,8 @@ export const setCommand = defineCommand({
     const file = await readSealedFile(terminal, args[0]!, flags);
     const result = await explained(file.name, async () => {
       const identities = await identitiesFor(terminal, file);
-      const options = { format: file.format.name, identities, clock: terminal.clock };
+      const indent = await configuredIndent(terminal, file.format.name);
+      const options = { format: file.format.name, identities, indent, clock: terminal.clock };
       return await setValue(file.content, parseTreePath(args[1]!), json, options);
     });
     await writeBack(terminal, file, result);

@@ -200,6 +200,21 @@ test('the rule of .sops.yaml counts when recipients are named, and that of the c
   expect((await call('encrypt', ['below/b.yaml'], { age: recipient })).out).toMatch(/^user: ann\npassword: ENC\[/);
 });
 
+test('every command that writes keeps to the indentation of stores in .sops.yaml', async () => {
+  const rules = await read('.sops.yaml');
+  await writeFile(join(folder, '.sops.yaml'), `${rules}stores: {yaml: {indent: 2}, json: {indent: 1}}\n`);
+  await writeFile(join(folder, 'a.yaml'), 'db:\n    hosts:\n        - a\n    text: |4\n         b\n        c\n');
+  await call('encrypt', ['a.yaml'], { 'in-place': true });
+  const layout = /^db:\n  hosts:\n    - a\n  text: \|2\n     b\n    c\nsops:\n  age:\n    - enc: \|\n {8}-----BEGIN/;
+  expect(await read('a.yaml')).toMatch(layout);
+  await call('set', ['a.yaml', '["password"]', '"secret"']);
+  await call('unset', ['a.yaml', '["password"]']);
+  await call('rotate', ['a.yaml'], { 'in-place': true });
+  expect(await read('a.yaml')).toMatch(layout);
+  expect((await call('decrypt', ['a.yaml'])).out).toMatch(/^db:\n  hosts:\n/);
+  expect((await call('decrypt', ['a.yaml'], { 'output-type': 'json' })).out).toMatch(/^\{\n "db": \{\n  "hosts": \[/);
+});
+
 test('another configuration is named with --sops-config or SOPS_CONFIG', async () => {
   const recipient = /age1\w+/.exec(await read('key.txt'))![0];
   await writeFile(join(folder, 'other.yaml'), `creation_rules: [{age: ${recipient}, encrypted_regex: ^user$}]`);

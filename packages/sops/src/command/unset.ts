@@ -3,6 +3,7 @@ import { defineCommand } from '@slipway/kube/command';
 import { SopsError } from '../sops-error.ts';
 import { unsetValue } from '../sops-file.ts';
 import { parseTreePath } from '../tree-path.ts';
+import { configuredIndent } from './config-flag.ts';
 import { explained, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
 
 /** `slipway sops unset`. */
@@ -20,7 +21,8 @@ export const unsetCommand = defineCommand({
     const file = await readSealedFile(terminal, args[0]!, flags);
     const result = await explained(file.name, async () => {
       const identities = await identitiesFor(terminal, file);
-      const options = { format: file.format.name, identities, clock: terminal.clock };
+      const indent = await configuredIndent(terminal, file.format.name);
+      const options = { format: file.format.name, identities, indent, clock: terminal.clock };
       return await unsetValue(file.content, parseTreePath(args[1]!), options).catch((error: unknown) => {
         if (flags.idempotent && error instanceof SopsError && error.code === 'not-found') return file.content;
         throw error;

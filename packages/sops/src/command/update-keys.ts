@@ -2,7 +2,7 @@ import { CommandError, defineCommand, exitCodes } from '@slipway/kube/command';
 
 import { creationRuleFor } from '../config-file.ts';
 import { describe, updateKeys } from '../sops-file.ts';
-import { configFile, configFlag } from './config-flag.ts';
+import { configFile, configFlag, configuredIndent } from './config-flag.ts';
 import { explained, fileArgument, identitiesFor, inputTypeFlag, readSealedFile, writeBack } from './sealed-file.ts';
 
 /** `slipway sops updatekeys`. */
@@ -44,7 +44,8 @@ export const updateKeysCommand = defineCommand({
     }
     const result = await explained(file.name, async () => {
       const identities = await identitiesFor(terminal, file);
-      return await updateKeys(file.content, { format, identities, recipients: wanted });
+      const indent = await configuredIndent(terminal, format, flags);
+      return await updateKeys(file.content, { format, identities, indent, recipients: wanted });
     });
     await writeBack(terminal, file, result);
     if (removed.length > 0)

@@ -23,5 +23,5 @@ export const binaryFormat: Format = {
     throw new SopsError('input', 'a binary file has no single values', { hint: 'name the format of the file' });
   },
   readEncrypted: (bytes) => jsonFormat.readEncrypted(bytes),
-  writeEncrypted: (documents, block) => jsonFormat.writeEncrypted(documents, block),
+  writeEncrypted: (documents, block, indent) => jsonFormat.writeEncrypted(documents, block, indent),
 };

@@ -11,12 +11,12 @@ import { yamlFormat } from './yaml-format.ts';
 export interface Format {
   readonly name: FormatName;
   readPlain(bytes: Uint8Array): Documents;
-  writePlain(documents: Documents): Buffer;
+  writePlain(documents: Documents, indent?: number): Buffer;
   /** One value of a file, as `decrypt --extract` of sops gives it. */
   writeValue(value: Value): Buffer;
   /** Reads an encrypted file and takes its `sops` block out; undefined when there is none. */
   readEncrypted(bytes: Uint8Array): { readonly documents: Documents; readonly block: Mapping | undefined };
-  writeEncrypted(documents: Documents, block: Mapping): Buffer;
+  writeEncrypted(documents: Documents, block: Mapping, indent?: number): Buffer;
 }
 
 export type FormatName = 'yaml' | 'json' | 'dotenv' | 'binary';

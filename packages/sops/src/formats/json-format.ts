@@ -8,18 +8,18 @@ import { textOf } from './text.ts';
 export const jsonFormat: Format = {
   name: 'json',
   readPlain: (bytes) => [readJson(textOf(bytes))],
-  writePlain: ([document = new Mapping()]) => Buffer.from(writeJson(document)),
-  writeValue: (value) => Buffer.from(jsonText(value, '')),
+  writePlain: ([document = new Mapping()], indent) => Buffer.from(writeJson(document, indent)),
+  writeValue: (value) => Buffer.from(jsonText(value, '', stepOf(undefined))),
   readEncrypted(bytes) {
     const document = readJson(textOf(bytes));
     const block = document.get('sops');
     document.entries = document.entries.filter((entry) => entry.kind === 'comment' || entry.key !== 'sops');
     return { documents: [document], block: block instanceof Mapping ? block : undefined };
   },
-  writeEncrypted([document = new Mapping()], block) {
+  writeEncrypted([document = new Mapping()], block, indent) {
     const whole = new Mapping();
     whole.entries = [...document.entries, { kind: 'item', key: 'sops', value: block }];
-    return Buffer.from(writeJson(whole));
+    return Buffer.from(writeJson(whole, indent));
   },
 };
 
@@ -29,23 +29,27 @@ export function readJson(text: string): Mapping {
   throw new SopsError('input', 'the top level of a JSON file has to be an object');
 }
 
-/** With tabs, as sops writes it. */
-export function writeJson(mapping: Mapping): string {
-  return `${jsonText(mapping, '')}\n`;
+export function writeJson(mapping: Mapping, indent?: number): string {
+  return `${jsonText(mapping, '', stepOf(indent))}\n`;
 }
 
-function jsonText(value: Value, indent: string): string {
-  const inner = `${indent}\t`;
+/** A tab for each level, as sops writes it, where nothing else is said. */
+function stepOf(indent: number | undefined): string {
+  return indent === undefined ? '\t' : ' '.repeat(indent);
+}
+
+function jsonText(value: Value, indent: string, step: string): string {
+  const inner = indent + step;
   if (value instanceof Mapping) {
     const lines = value.entries
       .filter((entry) => entry.kind === 'item')
-      .map((entry) => `${inner}${quoted(entry.key)}: ${jsonText(entry.value, inner)}`);
+      .map((entry) => `${inner}${quoted(entry.key)}: ${jsonText(entry.value, inner, step)}`);
     return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
   }
   if (value instanceof Sequence) {
     const lines = value.elements
       .filter((element) => element.kind === 'element')
-      .map((element) => inner + jsonText(element.value, inner));
+      .map((element) => inner + jsonText(element.value, inner, step));
     return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n${indent}]`;
   }
   if (value instanceof Uint8Array) throw new SopsError('input', 'bytes that are no text cannot be written as JSON');

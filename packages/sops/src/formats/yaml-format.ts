@@ -42,7 +42,7 @@ export const yamlFormat: Format = {
     for (const document of documents) for (const entry of document.entries) settle(entry);
     return documents;
   },
-  writePlain: (documents) => Buffer.from(writeDocuments(documents)),
+  writePlain: (documents, indent) => Buffer.from(writeDocuments(documents, indent)),
   writeValue: (value) => Buffer.from(writeValue(value)),
   readEncrypted(bytes) {
     const documents = readDocuments(textOf(bytes));
@@ -52,13 +52,13 @@ export const yamlFormat: Format = {
     }
     return { documents, block: block instanceof Mapping ? block : undefined };
   },
-  writeEncrypted(documents, block) {
+  writeEncrypted(documents, block, indent) {
     const whole = documents.map((document) => {
       const copy = new Mapping();
       copy.entries = [...document.entries, { kind: 'item', key: 'sops', value: block }];
       return copy;
     });
-    return Buffer.from(writeDocuments(whole));
+    return Buffer.from(writeDocuments(whole, indent));
   },
 };
 

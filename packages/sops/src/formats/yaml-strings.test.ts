@@ -45,14 +45,14 @@ test.each([
   [' begins with a blank\n', '|4\n     begins with a blank'],
   ['\n', '|4+\n'],
 ])('the lines %j are written as a block', (text, written) => {
-  expect(blockText(text, 4, true)).toBe(written);
+  expect(blockText(text, 4, 4)).toBe(written);
   expect(parse(`a: ${written}\n`)).toEqual({ a: text });
 });
 
 test.each(['one line', 'ends a line with one \n', 'is\rnot printable\n'])('%j is no block', (text) => {
-  expect(blockText(text, 4, true)).toBeUndefined();
+  expect(blockText(text, 4, 4)).toBeUndefined();
 });
 
 test.each([' begins with a blank\n', '\n'])('%j is no block where it is not one step farther in', (text) => {
-  expect(blockText(text, 6, false)).toBeUndefined();
+  expect(blockText(text, 6, undefined)).toBeUndefined();
 });

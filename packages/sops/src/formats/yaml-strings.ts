@@ -14,16 +14,17 @@ export function inlineText(text: string): string {
 
 /**
  * A string of several lines as a block, indented by this many blanks; undefined where a block could not carry it. One that begins with
- * a blank has to say how far it is indented, which the Go library gets right only where that is one step, as it is not in lists.
+ * a blank has to say how far it is indented, which the Go library gets right only where that is one step, as it is not in lists: there
+ * the step is not given.
  */
-export function blockText(text: string, indent: number, isOneStep: boolean): string | undefined {
+export function blockText(text: string, indent: number, step: number | undefined): string | undefined {
   if (!text.includes('\n') || isSpecial(text) || / $| \n/.test(text)) return undefined;
   const beginsWithBlank = /^[ \n]/.test(text);
-  if (beginsWithBlank && !isOneStep) return undefined;
+  if (beginsWithBlank && step === undefined) return undefined;
   const ends = text.endsWith('\n') ? (/^\n$|\n\n$/.test(text) ? '+' : '') : '-';
   const margin = ' '.repeat(indent);
   const lines = text.replace(/\n$/, '').split('\n');
-  const header = `|${beginsWithBlank ? defaultIndent : ''}${ends}`;
+  const header = `|${beginsWithBlank ? step : ''}${ends}`;
   return `${header}\n${lines.map((line) => (line === '' ? '' : margin + line)).join('\n')}`;
 }
 

@@ -4,7 +4,8 @@ import { blockText, defaultIndent, inlineText } from './yaml-strings.ts';
 
 /** YAML in the layout of sops, so that a file both of them write changes only where its content does. */
 export function writeDocuments(documents: Documents, indent: number = defaultIndent): string {
-  const writer = new Writer(indent);
+  // The Go library takes no other, and says nothing.
+  const writer = new Writer(indent < 2 || indent > 9 ? 2 : indent);
   return documents.map((mapping) => writer.document(mapping)).join('---\n');
 }
 
@@ -82,7 +83,8 @@ class Writer {
     if (value instanceof Sequence) return ['[]'];
     if (value instanceof Uint8Array) return [`!!binary ${Buffer.from(value).toString('base64')}`];
     if (typeof value !== 'string') return [plainText(value)];
-    return (blockText(value, column, column - begin === this.#indent) ?? inlineText(value)).split('\n');
+    const step = column - begin === this.#indent ? this.#indent : undefined;
+    return (blockText(value, column, step) ?? inlineText(value)).split('\n');
   }
 
   #collection(value: Mapping | Sequence, column: number): string[] {
