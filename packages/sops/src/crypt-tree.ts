@@ -23,9 +23,9 @@ export function encryptTree(documents: Documents, { cipher, selection, macOnlyEn
       if (selected || !macOnlyEncrypted) mac.update(leafBytes(leaf));
       return selected ? cipher.encrypt(leaf, additionalData(place.path)) : leaf;
     },
-    comment(text, place) {
-      if (!selection(place)) return { text, sealed: false };
-      // sops would make a value of a comment without text when it stands in a list.
+    comment(text, place, parent) {
+      // As sops has it; but in a list that would make a value of it.
+      if (!selection(place) || (text === '' && parent === 'map')) return { text, sealed: false };
       const sealed = cipher.encrypt(new OpenedComment(text || ' '), additionalData(place.path));
       // Whoever reads the encrypted file finds it in the place of the clear one.
       if (!selection({ ...place, comments: [...place.comments, [sealed]], isComment: false })) {

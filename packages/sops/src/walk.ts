@@ -8,7 +8,7 @@ import { type Comment, type Documents, type Leaf, Mapping, maxDepth, Sequence, t
  */
 export interface LeafVisitor {
   leaf(leaf: Exclude<Leaf, null>, place: Place): Leaf | Comment;
-  comment(text: string, place: Place): CommentText;
+  comment(text: string, place: Place, parent: 'map' | 'list'): CommentText;
 }
 
 export interface CommentText {
@@ -30,7 +30,7 @@ function walkMapping(mapping: Mapping, path: readonly string[], levels: Levels, 
   for (const entry of mapping.entries) {
     if (entry.kind === 'comment') {
       comments.push(entry.text);
-      entry.text = visitor.comment(entry.text, { path, comments: here, isComment: true }).text;
+      entry.text = visitor.comment(entry.text, { path, comments: here, isComment: true }, 'map').text;
       continue;
     }
     const value = walkValue(entry.value, [...path, entry.key], here, visitor);
@@ -48,7 +48,7 @@ function walkSequence(sequence: Sequence, path: readonly string[], levels: Level
   sequence.elements = sequence.elements.map((element) => {
     if (element.kind === 'comment') {
       comments.push(element.text);
-      const { text, sealed } = visitor.comment(element.text, { path, comments: here, isComment: true });
+      const { text, sealed } = visitor.comment(element.text, { path, comments: here, isComment: true }, 'list');
       return sealed ? { kind: 'element', value: text } : { ...element, text };
     }
     const value = walkValue(element.value, path, here, visitor);

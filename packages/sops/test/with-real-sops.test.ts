@@ -355,6 +355,7 @@ describe.skipIf(without)('with the real sops', () => {
       'a_unencrypted: |2\n    b\n  c\nb_unencrypted: [1e20, 1234567.5, 1.5e-7]\n',
       'a_unencrypted: 2026-11-15T07:00:00,1234567899Z\n',
       'a: 1\r\n# of b\r\nb: 2\r\n',
+      '#\na: 1\n#\nb:\n    #\n    c: 1 #\n    #\n#\n',
       'a_unencrypted: |\n    the last line has no end',
     ]) {
       expect(sameLayout(await weEncrypt(plain, 'yaml'))).toBe(sameLayout(await theyEncrypt(plain, 'yaml')));
