@@ -1,6 +1,7 @@
 import { ChartError } from '../chart/chart-error.ts';
 import { utf8Compare } from '../go/bytes.ts';
-import { isMap, toPlain, typeOf, type GoMap, type Value } from '../go/values.ts';
+import { isMap, toPlain, type GoMap, type Value } from '../go/values.ts';
+import { jsonKind } from '../yaml/json-kind.ts';
 import { readYaml } from '../yaml/read.ts';
 import { wantedText } from '../yaml/wanted-text.ts';
 import type { DialectSwitches } from '../chart/dialect.ts';
@@ -87,45 +88,41 @@ interface ReadManifest {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
+const headFields = 'Name string "json:\\"name\\""; Annotations map[string]string "json:\\"annotations\\""';
+
 function readManifest(path: string, content: string): ReadManifest {
   const fail = (why: string, cause?: unknown): never => {
     throw new ChartError('InvalidManifest', `YAML parse error on ${path}: ${why}`, { cause });
   };
+  const wrong = (value: Value, wanted: string): never =>
+    fail(`error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go ${wanted}`);
   let document: Value;
   try {
     document = readYaml(content);
   } catch (error) {
     return fail(`error converting YAML to JSON: ${(error as Error).message}`, error);
   }
-  const field = (map: GoMap, key: string, place: string): string => {
-    const read = map.get(key) ?? null;
+  const text = (read: Value, place: string): string => {
     // Numbers are all floats here.
     const value = Number.isSafeInteger(read) ? BigInt(read as number) : read;
-    return (
-      wantedText(value) ??
-      fail(`json: cannot unmarshal ${typeOf(value)} into Go struct field ${place}${key} of type string`)
-    );
+    return wantedText(value) ?? wrong(value, `struct field ${place} of type string`);
   };
-  if (document !== null && !isMap(document))
-    return fail(`json: cannot unmarshal ${typeOf(document)} into Go value of type util.SimpleHead`);
+  if (document !== null && !isMap(document)) return wrong(document, 'value of type util.SimpleHead');
   const head: GoMap = document ?? new Map();
   const metadata = head.get('metadata') ?? null;
   if (metadata !== null && !isMap(metadata))
-    return fail('json: cannot unmarshal metadata into Go struct field SimpleHead.metadata');
+    return wrong(metadata, `struct field SimpleHead.metadata of type struct { ${headFields} }`);
   const annotations = metadata?.get('annotations') ?? null;
   if (annotations !== null && !isMap(annotations))
-    return fail(
-      'json: cannot unmarshal annotations into Go struct field .metadata.annotations of type map[string]string',
-    );
+    return wrong(annotations, 'struct field .metadata.annotations of type map[string]string');
   const annotationTexts = new Map<string, string>();
-  for (const key of annotations?.keys() ?? [])
-    annotationTexts.set(key, field(annotations!, key, '.metadata.annotations.'));
+  for (const [key, value] of annotations ?? []) annotationTexts.set(key, text(value, '.metadata.annotations'));
   let plain: Record<string, unknown> | null | undefined;
   const manifest: RenderedManifest = {
     path,
-    kind: field(head, 'kind', 'SimpleHead.'),
-    apiVersion: field(head, 'apiVersion', 'SimpleHead.'),
-    name: metadata ? field(metadata, 'name', '.metadata.') : '',
+    kind: text(head.get('kind') ?? null, 'SimpleHead.kind'),
+    apiVersion: text(head.get('apiVersion') ?? null, 'SimpleHead.apiVersion'),
+    name: text(metadata?.get('name') ?? null, '.metadata.name'),
     content,
     object: () => (plain ??= toPlain(document) as Record<string, unknown> | null),
   };

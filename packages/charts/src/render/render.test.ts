@@ -35,6 +35,19 @@ describe('renderChart', () => {
     expect(rendered.notes).toBe('Hello shop.');
   });
 
+  it('gives a subchart with a dot in its name no values: Helm looks for them at a path', async () => {
+    const chart = await loadFiles(
+      files({
+        'Chart.yaml': web['Chart.yaml'],
+        'charts/a/Chart.yaml': 'apiVersion: v2\nname: a.b\nversion: 1.0.0\n',
+        'charts/a/values.yaml': 'c: 1\n',
+        'charts/a/templates/x.yaml': 'values: {{ toJson .Values }}',
+      }),
+    );
+    const { manifests } = await renderChart(chart, { release: { name: 'x' } });
+    expect(manifests.map(({ content }) => content)).toEqual(['values: {}']);
+  });
+
   it('gives a subchart its values under a type of their own, and its parent the same ones as a plain map', async () => {
     const types = 'types: {{ typeOf .Values }} {{ index .Values "sub" | typeOf }}';
     const chart = await loadFiles(
@@ -66,7 +79,7 @@ describe('renderChart', () => {
       }),
     );
     await expect(renderChart(chart, { release: { name: 'shop' } })).rejects.toThrow(
-      'cannot unmarshal []interface {} into Go struct field .metadata.annotations.list of type string',
+      'cannot unmarshal array into Go struct field .metadata.annotations of type string',
     );
     const { manifests, hooks } = await renderChart(
       await loadFiles(

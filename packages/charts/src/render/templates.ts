@@ -9,6 +9,7 @@ import { viewAs } from '../go/typed-view.ts';
 import { isMap, typed, type GoMap, type Value } from '../go/values.ts';
 import type { FunctionTable } from '../template/run.ts';
 import { TemplateSet } from '../template/template-set.ts';
+import { tableAt } from '../values/coalesce.ts';
 import { ChartStruct } from './chart-struct.ts';
 import { Files } from './files.ts';
 import { executionFailure, parseFailure } from './render-error.ts';
@@ -100,9 +101,10 @@ function collect(
   const subcharts: GoMap = new Map();
   const isRoot = node.parent === undefined;
   const parentValues = above.get('Values');
-  const section = isMap(parentValues) ? parentValues.get(node.name) : undefined;
+  // A name with dots is a path, at which there is nothing.
+  const section = isMap(parentValues) ? tableAt(parentValues, node.name) : undefined;
   // In the parent's values it stays a map as others are.
-  const values = isRoot ? parentValues : viewAs(isMap(section) ? section : new Map(), switches.valuesType);
+  const values = isRoot ? parentValues : viewAs(section ?? new Map(), switches.valuesType);
   const scope: GoMap = typed(
     new Map<string, Value>([
       ['Chart', switches.chartIsMap ? chartMap(node, isRoot) : new ChartStruct(chartMap(node, isRoot))],

@@ -62,6 +62,11 @@ describe('parseSet', () => {
     expect(() => set(text)).toThrow(message);
   });
 
+  it('makes a list of an item that is empty, and of no other', () => {
+    expect(set('a[0][1]=x', 'typed', { a: [null] })).toEqual({ a: [[null, 'x']] });
+    expect(() => set('a[0][1]=x', 'typed', { a: [{ b: 1 }] })).toThrow('item 0 is no list');
+  });
+
   it('reads files for --set-file', async () => {
     const values = await parseSetFile('a=one.txt,b.c=two.txt', new Map(), async (path) => `<${path}>`);
     expect(toPlain(values)).toEqual({ a: '<one.txt>', b: { c: '<two.txt>' } });

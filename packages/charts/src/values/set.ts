@@ -151,10 +151,13 @@ class SetParser {
     const { text, stop } = this.#until('[.=');
     if (text !== '') this.#fail(`unexpected data at end of array index: ${quote(text)}`);
     if (stop === undefined) this.#fail('a list item has no value');
-    const present = list[index];
+    const present = list[index] ?? null;
     if (stop === '=') fill(list, index, this.#value());
-    else if (stop === '[') fill(list, index, this.#item(Array.isArray(present) ? present : [], this.#index(), depth));
-    else {
+    else if (stop === '[') {
+      const at = this.#index();
+      if (present !== null && !Array.isArray(present)) this.#fail(`unable to parse key: item ${index} is no list`);
+      fill(list, index, this.#item(present ?? [], at, depth));
+    } else {
       const inner: GoMap = isMap(present) ? present : new Map();
       this.#key(inner, depth);
       fill(list, index, inner);
