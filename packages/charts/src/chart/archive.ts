@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { ChartError } from './chart-error.ts';
@@ -50,17 +51,18 @@ function chartFiles(tar: Uint8Array, room: ChartRoom): ChartFile[] {
 
 /** Drops the first folder, which carries the chart's name. */
 function pathInChart(name: string): string {
-  const path = name.includes('\\') ? name.replaceAll('\\', '/') : name;
-  const parts = path.split('/').filter((part, index) => part !== '.' || index > 0);
-  const [top, ...rest] = parts;
-  if (top === 'Chart.yaml' && rest.length === 0)
-    throw new ChartError('InvalidChart', 'chart yaml not in base directory');
-  const inside = rest.filter((part) => part !== '' && part !== '.');
-  if (path.startsWith('/') || inside.length === 0 || inside.includes('..') || top === '..')
-    throw new ChartError('UnsafeArchive', `chart illegally contains content outside the base directory: ${name}`);
-  if (/^[a-zA-Z]:/.test(path) || inside.some((part) => part.includes('\0')))
-    throw new ChartError('UnsafeArchive', `chart contains illegally named files: ${name}`);
-  return inside.join('/');
+  const unsafe = (why: string) => new ChartError('UnsafeArchive', `${why}: ${name}`);
+  const delimiter = name.includes('\\') ? '\\' : '/';
+  const [top, ...rest] = name.split(delimiter) as [string, ...string[]];
+  if (rest[0] === '') throw unsafe('chart illegally contains absolute paths');
+  const path = posix.normalize(rest.join('/')).replace(/\/$/, '');
+  if (path === '.' || top === '' || top === '..')
+    throw unsafe('chart illegally contains content outside the base directory');
+  if (path.startsWith('..')) throw unsafe('chart illegally references parent directory');
+  if (/^[a-zA-Z]:/.test(top) || /^[a-zA-Z]:\//.test(path) || path.includes('\0'))
+    throw unsafe('chart contains illegally named files');
+  if (top === 'Chart.yaml') throw new ChartError('InvalidChart', 'chart yaml not in base directory');
+  return path;
 }
 
 /** Without the byte order mark some editors leave. */

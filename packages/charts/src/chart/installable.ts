@@ -3,6 +3,7 @@ import type { Chart } from './chart.ts';
 
 /** Refuses what Helm does not install: a library, and a chart whose `charts/` lacks what Chart.yaml names. */
 export function checkInstallable(chart: Chart): void {
+  checkSupported(chart);
   if (chart.metadata.type === 'library') throw new ChartError('InvalidChart', 'library charts are not installable');
   const missing = missingDependencies(chart);
   if (missing.length > 0)
@@ -11,6 +12,11 @@ export function checkInstallable(chart: Chart): void {
       `an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch missing dependencies: ${missingText(missing)}`,
       { hint: dependencyHint },
     );
+}
+
+/** Refuses a chart that is written for a Helm yet to come. What is in its `charts/` may say what it likes. */
+export function checkSupported({ metadata }: Chart): void {
+  if (!['v1', 'v2'].includes(metadata.apiVersion)) throw new ChartError('InvalidChart', 'unsupported chart version');
 }
 
 /** Refuses a chart whose `charts/` lacks what Chart.yaml names. */

@@ -70,10 +70,25 @@ describe('a chart archive', () => {
     ['a path with backslashes', 'web\\..\\..\\x'],
     ['a drive', 'C:/x/y'],
     ['nothing below its folder', 'passwd'],
+    ['a path from the root inside its folder', 'web//etc/passwd'],
+    ['a name that begins as the way up does', 'web/..data'],
   ])('is refused for %s', async (_what, name) => {
     expect(await codeOf(loadChart(gzipSync(tar([{ name: 'web/Chart.yaml', text: chartYaml }, { name }]))))).toBe(
       'UnsafeArchive',
     );
+  });
+
+  it('may go up and down inside its folder', async () => {
+    const entries = [
+      { name: 'web/Chart.yaml', text: chartYaml },
+      { name: 'web/./a/../b.txt', text: 'x' },
+    ];
+    expect((await loadChart(gzipSync(tar(entries)))).files.map(({ name }) => name)).toEqual(['b.txt']);
+  });
+
+  it('is refused when it ends within a header', async () => {
+    const whole = tar([{ name: 'web/Chart.yaml', text: chartYaml }, { name: 'web/a' }]);
+    expect(await codeOf(loadChart(gzipSync(whole.subarray(0, 1024 + 300))))).toBe('InvalidChart');
   });
 
   it.each(['1', '2', '3'])('is refused for a link or device (type %s)', async (type) => {
@@ -191,8 +206,58 @@ describe('a chart folder', () => {
     ['name: a\nversion: 1e6', 'version "1e+06" is invalid'],
     ['a: [', 'cannot load Chart.yaml'],
     ['name: a\nversion: 1.0.0\ndependencies: [{name: x}, {name: x}]', 'more than one dependency'],
+    ['name: a\nversion: 1.0.0\ndependencies: [{name: x, alias: y.z}]', 'disallowed characters in the alias'],
+    ['- a', 'cannot unmarshal array into Go value of type v2.Metadata'],
+    ['name: a\nversion: 1.0.0\nmaintainers: [~]', 'maintainers must not contain empty or null nodes'],
+    ['name: a\nversion: 1.0.0\ndependencies: [{name: x}, ~]', 'dependencies must not contain empty or null nodes'],
+    [
+      'name: a\nversion: 1.0.0\nmaintainers: [{name: {a: b}}]',
+      'cannot unmarshal object into Go struct field Maintainer.maintainers.name of type string',
+    ],
+    [
+      'name: a\nversion: 1.0.0\ndependencies: [{name: x, import-values: data}]',
+      'cannot unmarshal string into Go struct field Dependency.dependencies.import-values of type []interface {}',
+    ],
   ])('is refused for a Chart.yaml of %j', async (text, message) => {
     await write('web/Chart.yaml', text);
     await expect(loadChart(join(folder, 'web'))).rejects.toThrow(message);
+  });
+
+  it('takes fields of Chart.yaml however they are capitalised, the last in order of those that are there twice', async () => {
+    await write(
+      'web/Chart.yaml',
+      'APIVersion: v2\nNAME: other\nname: web\nVersion: 1.0.0\nappversion: 1.10\nkeywords: ~\n',
+    );
+    const { metadata } = await loadChart(join(folder, 'web'));
+    expect(metadata).toMatchObject({
+      apiVersion: 'v2',
+      name: 'web',
+      version: '1.0.0',
+      appVersion: '1.1',
+      keywords: [],
+    });
+  });
+
+  it.each([
+    ['requirements.yaml', '- a', 'cannot load requirements.yaml'],
+    ['Chart.lock', 'generated: yesterday', 'cannot load Chart.lock'],
+    ['requirements.lock', 'dependencies: none', 'cannot load requirements.lock'],
+    ['values.yaml', 'a: 1\n--- b: 2\n', 'invalid Yaml document separator: b: 2'],
+    ['charts/a.tgz/Chart.yaml', chartYaml, 'expected a.tgz, got a.tgz/Chart.yaml'],
+  ])('is refused for a %s of %j', async (path, text, message) => {
+    await write('web/Chart.yaml', chartYaml);
+    await write(`web/${path}`, text);
+    await expect(loadChart(join(folder, 'web'))).rejects.toThrow(message);
+  });
+
+  it('may have a comment where documents of values part', async () => {
+    await write('web/Chart.yaml', chartYaml);
+    await write('web/values.yaml', 'a: 1\r\n---# two\r\nb: 2\n--- # three\na: 3');
+    expect((await loadChart(join(folder, 'web'))).values).toEqual(
+      new Map([
+        ['a', 3],
+        ['b', 2],
+      ]),
+    );
   });
 });

@@ -2,12 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { layOver } from './merge-maps.ts';
+import { jsonKind } from '../yaml/json-kind.ts';
 import { type ReadYamlOptions, readYaml, YamlError } from '../yaml/read.ts';
 import { readArchive } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { Chart, ChartFile } from './chart.ts';
 import { archiveLimits, chartRoom, type ChartRoom } from './chart-room.ts';
 import { readDirectory } from './directory.ts';
+import { lockFields, metadataFields } from './metadata-fields.ts';
 import { readMetadata } from './metadata.ts';
 import { readRegularFile } from './regular-file.ts';
 
@@ -48,9 +50,13 @@ async function loadWithin(files: readonly ChartFile[], room: ChartRoom, depth: n
   const find = (name: string) => files.find((file) => file.name === name);
   const chartFile = find('Chart.yaml');
   if (!chartFile) throw new ChartError('InvalidChart', 'Chart.yaml file is missing');
-  const requirements = documentIn(find('requirements.yaml'), 'requirements.yaml', written);
-  const document = documentIn(chartFile, 'Chart.yaml', written);
-  const metadata = readMetadata(document ?? null, requirements);
+  const fields = metadataFields(documentIn(chartFile), 'Chart.yaml');
+  const lock = lockIn(find('Chart.lock')) ?? lockIn(find('requirements.lock'));
+  const requirements = find('requirements.yaml');
+  if (requirements !== undefined)
+    for (const [name, value] of metadataFields(documentIn(requirements), requirements.name)) fields.set(name, value);
+  const values = readValues(find('values.yaml'));
+  const metadata = readMetadata(fields);
   const isV1 = metadata.apiVersion === 'v1';
   const templates: ChartFile[] = [];
   const others: ChartFile[] = [];
@@ -63,14 +69,12 @@ async function loadWithin(files: readonly ChartFile[], room: ChartRoom, depth: n
     else if (name.startsWith('charts/') && !name.endsWith('.prov')) addNested(nested, file);
     else if (!ownFiles.has(name)) others.push(file);
   }
-  const lock =
-    documentIn(find('Chart.lock'), 'Chart.lock') ?? documentIn(find('requirements.lock'), 'requirements.lock');
-  const required = (requirements?.has('dependencies') ? requirements : document)?.get('dependencies');
+  const required = fields.get('dependencies');
   return {
     metadata,
     hasEmptyRequirements: Array.isArray(required) && required.length === 0,
     lock,
-    values: readValues(find('values.yaml')),
+    values,
     schema: find('values.schema.json')?.data,
     templates,
     files: others,
@@ -111,16 +115,22 @@ async function loadNested(
 }
 
 async function nestedFiles(name: string, files: readonly ChartFile[], room: ChartRoom): Promise<ChartFile[]> {
-  if (name.endsWith('.tgz') && files[0]!.name === name) return await readArchive(files[0]!.data, room);
+  if (name.endsWith('.tgz')) {
+    const [file] = files;
+    if (file!.name !== name) throw new ChartError('InvalidChart', `expected ${name}, got ${file!.name}`);
+    return await readArchive(file!.data, room);
+  }
   return files
     .filter((file) => file.name.includes('/'))
     .map((file) => ({ name: file.name.slice(file.name.indexOf('/') + 1), data: file.data }));
 }
 
-function documentIn(file: ChartFile | undefined, name: string, options?: ReadYamlOptions): GoMap | undefined {
-  if (!file) return undefined;
-  const value = parse(file, `cannot load ${name}`, options);
-  return isMap(value) ? value : undefined;
+function documentIn(file: ChartFile): Value {
+  return parse(file, `cannot load ${file.name}`, written);
+}
+
+function lockIn(file: ChartFile | undefined): GoMap | undefined {
+  return file && lockFields(documentIn(file), file.name);
 }
 
 function parse(file: ChartFile, context: string, options?: ReadYamlOptions): Value {
@@ -145,19 +155,47 @@ function readValues(file: ChartFile | undefined): GoMap {
 /** The chart as a Helm reads it that knows only the first document of a file with values. */
 export function withFirstDocuments(chart: Chart): Chart {
   const file = chart.raw.find(({ name }) => name === 'values.yaml');
-  const first = file && documentIn(file, 'values.yaml');
-  return { ...chart, values: first ?? new Map(), dependencies: chart.dependencies.map(withFirstDocuments) };
+  const first = file ? parse(file, 'cannot load values.yaml') : null;
+  return {
+    ...chart,
+    values: isMap(first) ? first : new Map(),
+    dependencies: chart.dependencies.map(withFirstDocuments),
+  };
 }
 
 /** Values may be in several documents; later ones lie over earlier ones. */
 export function readValuesText(text: string): GoMap {
   const values: GoMap = new Map();
-  for (const document of text.split(/^---(?=[ \t\r\n]|$).*\n?/m)) {
-    // Helm's reader of documents ends every line, the last one too.
-    const read = document.trim() === '' ? null : readYaml(document.endsWith('\n') ? document : `${document}\n`);
-    if (read === null) continue;
-    if (!isMap(read)) throw new YamlError('cannot unmarshal yaml document: it is no mapping');
-    layOver(values, read);
+  for (const document of documentsOf(text)) {
+    const read = document.trim() === '' ? null : readDocument(document);
+    if (read !== null) layOver(values, read);
   }
   return values;
+}
+
+function readDocument(text: string): GoMap | null {
+  const refuse = (why: string, line?: number): never => {
+    throw new YamlError(`cannot unmarshal yaml document: error ${why}`, line);
+  };
+  let read: Value;
+  try {
+    // Helm's reader of documents ends every line, the last one too.
+    read = readYaml(text.endsWith('\n') ? text : `${text}\n`);
+  } catch (error) {
+    return refuse(`converting YAML to JSON: ${(error as Error).message}`, (error as YamlError).line);
+  }
+  if (read === null || isMap(read)) return read;
+  const type = 'Go value of type map[string]interface {}';
+  return refuse(`unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(read)} into ${type}`);
+}
+
+/** Lines that begin with `---` part them; there is nothing but a comment behind it. */
+function documentsOf(text: string): string[] {
+  const parts = text.split(/(?<=^|\n)---([^\n]*)\n?/);
+  return parts.filter((part, index) => {
+    if (index % 2 === 0) return true;
+    const behind = part.trim();
+    if (behind === '' || behind.startsWith('#')) return false;
+    throw new YamlError(`error reading yaml document: invalid Yaml document separator: ${behind}`);
+  });
 }

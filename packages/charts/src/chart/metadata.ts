@@ -1,44 +1,37 @@
-import { isMap, nilMap, typed, typeOf, type GoMap, type Value } from '../go/values.ts';
+import { sprintf } from '../go/format.ts';
+import { isMap, nilMap, typed, type GoMap, type Value } from '../go/values.ts';
 import { SemverVersion } from '../functions/semver-version.ts';
 import { quote } from '../go/quote.ts';
-import { wantedText } from '../yaml/wanted-text.ts';
 import { ChartError } from './chart-error.ts';
 import type { ChartDependency, ChartMaintainer, ChartMetadata } from './chart.ts';
 
-/** Reads Chart.yaml. Wrong types are refused as Helm's decoder refuses them. */
-export function readMetadata(document: Value, requirements: GoMap | undefined): ChartMetadata {
-  const map = isMap(document) ? document : new Map<string, Value>();
-  const source = requirements?.has('dependencies')
-    ? new Map([...map, ['dependencies', requirements.get('dependencies')]])
-    : map;
+/** Makes metadata of what Chart.yaml and requirements.yaml say. */
+export function readMetadata(fields: GoMap): ChartMetadata {
+  const maintainers = structs(fields, 'maintainers');
+  const dependencies = structs(fields, 'dependencies');
   const metadata: ChartMetadata = {
-    name: clean(text(source, 'name')),
-    version: text(source, 'version'),
-    apiVersion: text(source, 'apiVersion') || 'v1',
-    description: clean(text(source, 'description')),
-    type: text(source, 'type'),
-    appVersion: clean(text(source, 'appVersion')),
-    kubeVersion: clean(text(source, 'kubeVersion')),
-    home: clean(text(source, 'home')),
-    icon: clean(text(source, 'icon')),
-    condition: clean(text(source, 'condition')),
-    tags: clean(text(source, 'tags')),
-    deprecated: flag(source, 'deprecated'),
-    sources: texts(source, 'sources').map(clean),
-    keywords: texts(source, 'keywords').map(clean),
-    maintainers: maps(source, 'maintainers').map(readMaintainer),
-    annotations: stringMap(source, 'annotations'),
-    dependencies: maps(source, 'dependencies').map(readDependency),
+    name: clean(text(fields, 'name')),
+    version: text(fields, 'version'),
+    apiVersion: text(fields, 'apiVersion') || 'v1',
+    description: clean(text(fields, 'description')),
+    type: text(fields, 'type'),
+    appVersion: clean(text(fields, 'appVersion')),
+    kubeVersion: clean(text(fields, 'kubeVersion')),
+    home: clean(text(fields, 'home')),
+    icon: clean(text(fields, 'icon')),
+    condition: clean(text(fields, 'condition')),
+    tags: clean(text(fields, 'tags')),
+    deprecated: fields.get('deprecated') === true,
+    sources: texts(fields, 'sources').map(clean),
+    keywords: texts(fields, 'keywords').map(clean),
+    maintainers: maintainers.filter(isMap).map(readMaintainer),
+    annotations: textMap(fields, 'annotations'),
+    dependencies: dependencies.filter(isMap).map(readDependency),
   };
   validate(metadata);
+  if (maintainers.includes(null)) throw invalid('maintainers must not contain empty or null nodes');
+  validateDependencies(metadata, dependencies.indexOf(null));
   return metadata;
-}
-
-/** The texts of Chart.yaml as they are written; types are looked at, what they say is not. */
-export function readMetadataText(document: Value): Readonly<Record<string, string>> {
-  const map = isMap(document) ? document : new Map<string, Value>();
-  const keys = ['name', 'version', 'apiVersion', 'appVersion', 'icon', 'type', 'description', 'home', 'kubeVersion'];
-  return Object.fromEntries(keys.map((key) => [key, text(map, key)]));
 }
 
 function readMaintainer(map: GoMap): ChartMaintainer {
@@ -46,9 +39,6 @@ function readMaintainer(map: GoMap): ChartMaintainer {
 }
 
 function readDependency(map: GoMap): ChartDependency {
-  const alias = clean(text(map, 'alias'));
-  if (alias !== '' && !/^[a-zA-Z0-9_-]+$/.test(alias))
-    throw invalid(`dependency ${quote(text(map, 'name'))} has disallowed characters in the alias`);
   return {
     name: clean(text(map, 'name')),
     version: clean(text(map, 'version')),
@@ -56,7 +46,7 @@ function readDependency(map: GoMap): ChartDependency {
     condition: clean(text(map, 'condition')),
     tags: texts(map, 'tags').map(clean),
     importValues: importValues(map.get('import-values')),
-    alias,
+    alias: text(map, 'alias'),
   };
 }
 
@@ -65,13 +55,17 @@ function importValues(value: Value): ChartDependency['importValues'] {
   const imports: (string | { child: string; parent: string })[] = [];
   for (const item of value) {
     if (typeof item === 'string') imports.push(item);
-    else if (isMap(item)) imports.push({ child: String(item.get('child')), parent: String(item.get('parent')) });
+    else if (isMap(item)) imports.push({ child: shownPath(item.get('child')), parent: shownPath(item.get('parent')) });
   }
   return imports;
 }
 
-function validate(metadata: ChartMetadata): void {
-  const { name, version, type } = metadata;
+/** A path that is no text, or that is not there, is what Go prints for it. */
+function shownPath(value: Value): string {
+  return sprintf('%v', [typeof value === 'bigint' ? Number(value) : (value ?? null)]);
+}
+
+function validate({ name, version, type }: ChartMetadata): void {
   if (name === '') throw invalid('chart.metadata.name is required');
   if (name === '.' || name === '..') throw invalid(`chart.metadata.name ${quote(name)} is not allowed`);
   if (name.includes('/')) throw invalid(`chart.metadata.name ${quote(name)} is invalid`);
@@ -79,12 +73,20 @@ function validate(metadata: ChartMetadata): void {
   if (!isVersion(version)) throw invalid(`chart.metadata.version ${quote(version)} is invalid`);
   if (type !== '' && type !== 'application' && type !== 'library')
     throw invalid('chart.metadata.type must be application or library');
+}
+
+/** One by one, for the first that is wrong is the one that is named; `empty` is the place of one that is not there. */
+function validateDependencies({ dependencies }: ChartMetadata, empty: number): void {
   const seen = new Set<string>();
-  for (const dependency of metadata.dependencies) {
-    const key = dependency.alias || dependency.name;
+  for (const [index, { name, alias }] of dependencies.entries()) {
+    if (index === empty) break;
+    if (alias !== '' && !/^[a-zA-Z0-9_-]+$/.test(alias))
+      throw invalid(`dependency ${quote(name)} has disallowed characters in the alias`);
+    const key = alias || name;
     if (seen.has(key)) throw invalid(`more than one dependency with name or alias ${quote(key)}`);
     seen.add(key);
   }
+  if (empty >= 0) throw invalid('dependencies must not contain empty or null nodes');
 }
 
 function isVersion(version: string): boolean {
@@ -102,64 +104,24 @@ function invalid(message: string): ChartError {
 
 /** Control characters have no place on a terminal. */
 function clean(value: string): string {
-  return value.replace(/\s/gu, ' ').replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '');
+  return value.replace(/\p{White_Space}/gu, ' ').replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '');
 }
 
-function wrongType(key: string, value: Value, wanted: string): ChartError {
-  return new ChartError(
-    'InvalidChart',
-    `cannot load Chart.yaml: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${typeOf(value)} into Go struct field Metadata.${key} of type ${wanted}`,
-  );
+/** A text of decoded fields. */
+export function text(fields: GoMap, key: string): string {
+  return (fields.get(key) as string | undefined) ?? '';
 }
 
-function text(map: GoMap, key: string): string {
-  const value = map.get(key);
-  if (value === undefined || value === null) return '';
-  return textOf(key, value);
+function texts(fields: GoMap, key: string): string[] {
+  return (fields.get(key) as string[] | null | undefined) ?? [];
 }
 
-function textOf(key: string, value: Value): string {
-  const wanted = wantedText(value);
-  if (wanted === undefined) throw wrongType(key, value, 'string');
-  return wanted;
+function structs(fields: GoMap, key: string): (GoMap | null)[] {
+  return (fields.get(key) as (GoMap | null)[] | null | undefined) ?? [];
 }
 
-function flag(map: GoMap, key: string): boolean {
-  const value = map.get(key);
-  if (value === undefined || value === null) return false;
-  if (typeof value !== 'boolean') throw wrongType(key, value, 'bool');
-  return value;
-}
-
-function list(map: GoMap, key: string): Value[] {
-  const value = map.get(key);
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrongType(key, value, '[]');
-  return value;
-}
-
-function texts(map: GoMap, key: string): string[] {
-  return list(map, key).map((item) => {
-    return item === null ? '' : textOf(key, item);
-  });
-}
-
-function maps(map: GoMap, key: string): GoMap[] {
-  return list(map, key).map((item) => {
-    if (!isMap(item)) throw wrongType(key, item, 'struct');
-    return item;
-  });
-}
-
-function stringMap(map: GoMap, key: string): Record<string, string> {
-  const value = map.get(key);
-  if (value === undefined || value === null) return {};
-  if (!isMap(value)) throw wrongType(key, value, 'map[string]string');
-  return Object.fromEntries(
-    [...value].map(([name, item]) => {
-      return [name, item === null ? '' : textOf(`${key}.${name}`, item)];
-    }),
-  );
+function textMap(fields: GoMap, key: string): Record<string, string> {
+  return Object.fromEntries((fields.get(key) as Map<string, string> | null | undefined) ?? []);
 }
 
 /**

@@ -42,6 +42,7 @@ export function* readTar(tar: Uint8Array): Generator<TarEntry> {
       yield { name, type: typeOf(type, name), data };
     }
   }
+  if (offset < tar.length) throw broken('it ends too early');
 }
 
 function typeOf(flag: string, name: string): TarEntry['type'] {

@@ -2,7 +2,8 @@ import { LineCounter, parseDocument } from 'yaml';
 
 import { bytesToText } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
-import { readMetadataText } from '../chart/metadata.ts';
+import { text } from '../chart/metadata.ts';
+import { metadataFields, unknownField } from '../chart/metadata-fields.ts';
 import { SemverVersion } from '../functions/semver-version.ts';
 import { quote } from '../go/quote.ts';
 import { readYaml } from '../yaml/read.ts';
@@ -11,89 +12,57 @@ import type { Findings } from './lint-message.ts';
 
 const file = 'Chart.yaml';
 
-const knownFields = new Set([
-  'name',
-  'home',
-  'sources',
-  'version',
-  'description',
-  'keywords',
-  'maintainers',
-  'icon',
-  'apiVersion',
-  'condition',
-  'tags',
-  'appVersion',
-  'deprecated',
-  'annotations',
-  'kubeVersion',
-  'dependencies',
-  'type',
-]);
-const knownMaintainerFields = new Set(['name', 'email', 'url']);
-const knownDependencyFields = new Set([
-  'name',
-  'version',
-  'repository',
-  'condition',
-  'tags',
-  'enabled',
-  'import-values',
-  'alias',
-]);
-
 /** What is wrong with Chart.yaml. */
 export function chartFileRules(findings: Findings, { files }: LintedChart): void {
   let document: GoMap;
-  let texts: Readonly<Record<string, string>>;
-  let text: string;
+  let fields: GoMap;
+  const written = bytesToText(files.find(({ name }) => name === file)!.data);
   try {
-    text = bytesToText(files.find(({ name }) => name === file)!.data);
-    const read = readYaml(text);
+    const read = readYaml(written);
     document = isMap(read) ? read : new Map<string, Value>();
-    texts = readMetadataText(readYaml(text, { numbers: 'int' }));
+    fields = metadataFields(readYaml(written, { numbers: 'int' }), file);
   } catch (error) {
     const message = (error as Error).message.replace(/^cannot load Chart\.yaml: /, '');
     const prefix = message.startsWith('error ') ? '' : 'error converting YAML to JSON: ';
     findings.note('ERROR', file, `unable to parse YAML\n\t${prefix}${message}`);
     return;
   }
-  const { name = '', version = '', apiVersion = '', icon = '', type = '' } = texts;
+  const [version, apiVersion, icon] = [text(fields, 'version'), text(fields, 'apiVersion'), text(fields, 'icon')];
   const unknown = unknownField(document);
   const strict =
-    repeatedKeys(text) ??
+    repeatedKeys(written) ??
     (unknown && `error unmarshaling JSON: while decoding JSON: json: unknown field ${quote(unknown)}`);
   findings.note('WARNING', file, strict && `failed to strictly parse chart metadata file\n\t${strict}`);
-  findings.note('ERROR', file, nameComplaint(name));
+  findings.note('ERROR', file, nameComplaint(text(fields, 'name')));
   findings.note('ERROR', file, apiVersionComplaint(apiVersion));
   findings.note('ERROR', file, typeComplaint(document, 'version'));
   findings.note('ERROR', file, versionComplaint(version));
   findings.note('ERROR', file, typeComplaint(document, 'appVersion'));
-  findings.note('ERROR', file, maintainerComplaint(listOf(document, 'maintainers')));
-  const source = listOf(document, 'sources').find((each) => !isRequestUrl(String(each ?? '')));
-  findings.note('ERROR', file, source === undefined ? undefined : `invalid source URL '${String(source ?? '')}'`);
+  findings.note('ERROR', file, maintainerComplaint(listOf(fields, 'maintainers')));
+  const source = (listOf(fields, 'sources') as string[]).find((each) => !isRequestUrl(each));
+  findings.note('ERROR', file, source === undefined ? undefined : `invalid source URL '${source}'`);
   findings.note('INFO', file, icon === '' ? 'icon is recommended' : undefined);
   findings.note('ERROR', file, icon !== '' && !isRequestUrl(icon) ? `invalid icon URL '${icon}'` : undefined);
   const isV2 = apiVersion === 'v2';
   findings.note(
     'ERROR',
     file,
-    type === '' || isV2
+    text(fields, 'type') === '' || isV2
       ? undefined
       : `chart type is not valid in apiVersion '${apiVersion}'. It is valid in apiVersion 'v2'`,
   );
   findings.note(
     'ERROR',
     file,
-    listOf(document, 'dependencies').length === 0 || isV2
+    listOf(fields, 'dependencies').length === 0 || isV2
       ? undefined
       : `dependencies are not valid in the Chart file with apiVersion '${apiVersion}'. They are valid in apiVersion 'v2'`,
   );
   findings.note('WARNING', file, isStrictVersion(version) ? undefined : `version '${version}' is not a valid SemVerV2`);
 }
 
-function listOf(document: GoMap, key: string): readonly Value[] {
-  const value = document.get(key);
+function listOf(fields: GoMap, key: string): readonly Value[] {
+  const value = fields.get(key);
   return Array.isArray(value) ? value : [];
 }
 
@@ -109,27 +78,6 @@ function repeatedKeys(text: string): string | undefined {
     return `\n  line ${lines.linePos(pos[0]).line}: key ${quote(key)} already set in map`;
   });
   return `error converting YAML to JSON: yaml: unmarshal errors:${complaints.join('')}`;
-}
-
-/** The first field Helm does not know, in the order in which it reads them. */
-function unknownField(document: GoMap): string | undefined {
-  const strange = (value: Value, known: ReadonlySet<string>) =>
-    isMap(value) ? [...value.keys()].sort().find((key) => !known.has(key)) : undefined;
-  const inList = (key: string, known: ReadonlySet<string>) =>
-    listOf(document, key)
-      .map((each) => strange(each, known))
-      .find((each) => each !== undefined);
-  for (const key of [...document.keys()].sort()) {
-    if (!knownFields.has(key)) return key;
-    const below =
-      key === 'dependencies'
-        ? inList(key, knownDependencyFields)
-        : key === 'maintainers'
-          ? inList(key, knownMaintainerFields)
-          : undefined;
-    if (below !== undefined) return below;
-  }
-  return undefined;
 }
 
 function nameComplaint(name: string): string | undefined {
@@ -181,11 +129,7 @@ function isStrictVersion(version: string): boolean {
 function maintainerComplaint(maintainers: readonly Value[]): string | undefined {
   for (const maintainer of maintainers) {
     if (!isMap(maintainer)) return 'a maintainer entry is empty';
-    const [name, email, url] = ['name', 'email', 'url'].map((key) => String(maintainer.get(key) ?? '')) as [
-      string,
-      string,
-      string,
-    ];
+    const [name, email, url] = [text(maintainer, 'name'), text(maintainer, 'email'), text(maintainer, 'url')];
     if (name === '') return 'each maintainer requires a name';
     if (email !== '' && !isEmail(email)) return `invalid email '${email}' for maintainer '${name}'`;
     if (url !== '' && !isUrl(url)) return `invalid url '${url}' for maintainer '${name}'`;
