@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,6 +69,15 @@ describe('slipway chart package', () => {
     expect(await call('package', ['shop'], { destination: 'dist' })).toBe(
       'Successfully packaged chart and saved it to: dist/shop-1.0.0.tgz\n',
     );
+    const packed = await chartFiles(join(folder, 'dist/shop-1.0.0.tgz'));
+    expect(packed.map(({ name }) => name)).toEqual([
+      'Chart.yaml',
+      'values.yaml',
+      'templates/config.yaml',
+      'templates/try.yaml',
+      'README.md',
+      'crds/kind.yaml',
+    ]);
     const given = { destination: 'dist', version: '2.0.0', 'app-version': '3' };
     expect(await call('package', ['shop'], given)).toContain('dist/shop-2.0.0.tgz');
     const { metadata } = await loadChart(join(folder, 'dist/shop-2.0.0.tgz'));
@@ -81,6 +92,11 @@ describe('slipway chart package', () => {
     await write('shop/Chart.yaml', files['Chart.yaml'] + more);
     await expect(call('package', ['shop'], given)).rejects.toThrow(message);
   });
+});
+
+test('slipway chart package refuses a schema that is no JSON', async () => {
+  await write('shop/values.schema.json', '{');
+  await expect(call('package', ['shop'])).rejects.toThrow('failed to save: invalid JSON in values.schema.json');
 });
 
 describe('slipway chart lint', () => {
@@ -147,6 +163,12 @@ describe('slipway chart lint', () => {
     expect(messages.filter(({ severity }) => severity === 'ERROR')).toEqual([]);
   });
 
+  test('renders with the defaults that a null of the user removes, as helm lint does', async () => {
+    await write('shop/templates/config.yaml', '{{ if not .Values.greeting }}{{ .Values.a.b }}{{ end }}');
+    expect(await call('lint', ['shop'], { set: ['greeting=null'] })).toContain(', 0 chart(s) failed');
+    await expect(call('template', ['shop'], { set: ['greeting=null'] })).rejects.toThrow('nil pointer');
+  });
+
   test('looks at the charts under charts/ with --with-subcharts', async () => {
     await write('shop/Chart.yaml', `${files['Chart.yaml']}dependencies: [{name: inner, version: 1.0.0}]\n`);
     await write('shop/charts/inner/Chart.yaml', 'apiVersion: v2\nname: inner\nversion: 1.0.0\n');
@@ -199,4 +221,56 @@ test('template and install tell times in the zone of TZ', async () => {
       expect(out).toContain(`at: ${at}\n`);
     }
   }
+});
+
+describe('slipway chart template', () => {
+  test('takes values from a web server, and says when it has none', async () => {
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === '/prod.yaml' ? 200 : 404;
+      response.end('greeting: from afar\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      expect(await call('template', ['shop'], { values: [`${at}/prod.yaml`] })).toContain('data: {say: from afar}');
+      await expect(call('template', ['shop'], { values: [`${at}/absent.yaml`] })).rejects.toThrow(
+        `values at ${at}/absent.yaml: there is none (404)`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  test('takes --generate-name, which names nothing as long as there is a usual name', async () => {
+    const named = { 'generate-name': true };
+    expect(await call('template', ['shop'], named)).toBe(await call('template', ['release-name', 'shop']));
+    await expect(call('template', ['mine', 'shop'], named)).rejects.toThrow('cannot set --generate-name');
+    await expect(call('template', ['mine', 'shop'], { 'name-template': 'x' })).rejects.toThrow('--name-template');
+  });
+
+  test('refuses a chart for a Helm yet to come, not one below it', async () => {
+    const yet = 'apiVersion: v9\nname: inner\nversion: 1.0.0\n';
+    await write('shop/charts/inner/Chart.yaml', yet);
+    await write('shop/charts/inner/templates/a.yaml', 'kind: Inner\n');
+    expect(await call('template', ['shop'])).toContain('kind: Inner');
+    await expect(call('template', ['shop/charts/inner'])).rejects.toThrow('unsupported chart version');
+    await expect(call('package', ['shop/charts/inner'])).rejects.toThrow('unsupported chart version');
+  });
+});
+
+describe('slipway chart dependency list', () => {
+  test('cuts what is too long, and tells charts nobody asked for from what is no chart', async () => {
+    const repository = `https://example.com/${'x'.repeat(80)}`;
+    const dependencies = JSON.stringify([{ name: 'inner', version: '1.0.0', repository }]);
+    await write('shop/Chart.yaml', `${files['Chart.yaml']}dependencies: ${dependencies}\n`);
+    await write('shop/charts/inner/Chart.yaml', 'apiVersion: v2\nname: inner\nversion: 1.0.0\n');
+    await write('shop/charts/other/Chart.yaml', 'apiVersion: v2\nname: other\nversion: 1.0.0\n');
+    await write('shop/charts/_old/notes.txt', '');
+    const printed = await call('dependency list', ['shop']);
+    expect(printed).toContain(`\t${repository.slice(0, 77)}...\tunpacked\n`);
+    expect(printed).toContain(
+      'WARNING: "shop/charts/_old" is not a chart.\nWARNING: "shop/charts/other" is not in Chart.yaml.\n',
+    );
+    expect(await call('dependency list', ['shop'], { 'max-col-width': 200 })).toContain(`\t${repository}\t`);
+  });
 });

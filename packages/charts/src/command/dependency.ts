@@ -2,8 +2,9 @@ import { join, resolve } from 'node:path';
 import { type CommandContext, defineCommand } from '@slipway/kube/command';
 
 import { loadChart } from '../chart/load.ts';
+import { quote } from '../go/quote.ts';
 import { buildDependencies, updateDependencies } from '../repository/chart-dependencies.ts';
-import { dependencyStatus, unnamedCharts } from '../repository/dependency-status.ts';
+import { dependencyStatus, unnamedEntries } from '../repository/dependency-status.ts';
 import { shownAddress } from '../repository/shown-address.ts';
 import { chartFlags, openRepositories, serverFlags } from './chart-flags.ts';
 import { explained } from './release-flags.ts';
@@ -48,31 +49,40 @@ const buildCommand = defineCommand({
 
 const listCommand = defineCommand({
   arguments: folderArgument,
+  flags: {
+    'max-col-width': { type: 'integer', value: 'characters', summary: 'cut what is longer', default: 80 },
+  },
   examples: [{ line: 'slipway chart dependency list ./charts/web' }],
-  async run({ terminal, args }) {
+  async run({ terminal, args, flags }) {
     const [given = '.'] = args;
     const path = resolve(terminal.cwd, given);
     await explained(async () => {
       const chart = await loadChart(path);
       const { dependencies } = chart.metadata;
-      if (dependencies.length === 0) {
-        terminal.out(`WARNING: no dependencies at ${join(given, 'charts')}\n`);
+      const folder = join(given, 'charts');
+      if (dependencies.length === 0 && !chart.hasEmptyRequirements) {
+        terminal.out(`WARNING: no dependencies at ${folder}\n`);
         return;
       }
+      const cell = (text: string) => cut(text, flags['max-col-width']);
       const rows = await Promise.all(
         dependencies.map(async (each) => ({
-          name: each.name,
-          version: each.version,
-          repository: shownAddress(each.repository),
+          name: cell(each.name),
+          version: cell(each.version),
+          repository: cell(shownAddress(each.repository)),
           status: await dependencyStatus(path, chart, each),
         })),
       );
       terminal.out(`${rowsText(rows, ['NAME', 'VERSION', 'REPOSITORY', 'STATUS'], 'table')}\n`);
-      for (const file of await unnamedCharts(path, chart))
-        terminal.out(`WARNING: ${JSON.stringify(file)} is not in Chart.yaml.\n`);
+      for (const { name, isChart } of await unnamedEntries(path, chart))
+        terminal.out(`WARNING: ${quote(join(folder, name))} is not ${isChart ? 'in Chart.yaml' : 'a chart'}.\n`);
     });
   },
 });
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, Math.max(longest - 3, 1))}...` : text;
+}
 
 /** `slipway chart dependency`. */
 export const dependencyCommand = defineCommand({

@@ -28,8 +28,6 @@ export const helmsOwnTemplating = {
   '--validate': 'slipway chart install --dry-run=server asks the cluster',
   '--dry-run': 'slipway chart template asks no cluster; slipway chart install --dry-run=server does',
   '--skip-crds': 'files under crds/ are printed with --include-crds only: leave it out',
-  '--generate-name': 'leave the name of the release out, or give one',
-  '-g': 'leave the name of the release out, or give one',
   '--create-namespace': nothingInstalled,
   '--wait': nothingInstalled,
   '--wait-for-jobs': nothingInstalled,

@@ -34,7 +34,7 @@ export const installCommand = defineCommand({
   ],
   async run({ terminal, args, flags, connect }) {
     const release = await explained(async () => {
-      const { name, chart: path } = nameAndChart(args, flags, terminal.clock.now());
+      const { name, chart: path } = nameAndChart(args, flags, () => terminal.clock.now());
       const { chart, values } = await readChart(path, flags, terminal);
       const given = { name, values, ...applyOptions(flags), replace: flags.replace };
       if (flags['dry-run'] === 'client') {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { CommandError, defineCommand, exitCodes } from '@slipway/kube/command';
 
 import type { Chart } from '../chart/chart.ts';
-import { checkComplete } from '../chart/installable.ts';
+import { checkComplete, checkSupported } from '../chart/installable.ts';
 import { loadChart, loadFiles } from '../chart/load.ts';
 import { chartMetadataText } from '../chart/metadata-text.ts';
 import { packageChart } from '../repository/package-chart.ts';
@@ -33,6 +33,7 @@ export const packageCommand = defineCommand({
           ? await (await import('./complete-chart.ts')).completeChart(path, flags, terminal)
           : await loadChart(folder);
         const chart = await renamed(opened, flags.version, flags['app-version']);
+        checkSupported(chart);
         checkComplete(chart);
         const { name, version } = chart.metadata;
         const destination = resolve(terminal.cwd, flags.destination);

@@ -22,11 +22,15 @@ export function generatedName(chart: string, now: number): string {
   return `${word === '' ? 'chart' : word}-${Math.floor(now / 1000)}`;
 }
 
-/** Name and chart of `install`: both as arguments, or the chart alone and a flag that says where the name comes from. */
+/**
+ * Name and chart of `install`: both as arguments, or the chart alone and a flag that says where the name comes from. Where there is a
+ * usual name, none is generated.
+ */
 export function nameAndChart(
   [first, second]: readonly string[],
   flags: { readonly 'generate-name': boolean; readonly 'name-template': string | undefined },
-  now: number,
+  now: () => number,
+  usual?: string,
 ): { readonly name: string; readonly chart: string } {
   const usage = (message: string) => new CommandError(message, { exitCode: exitCodes.usage });
   if (second !== undefined) {
@@ -36,6 +40,7 @@ export function nameAndChart(
   }
   const chart = first!;
   if (flags['name-template'] !== undefined) return { name: templatedName(flags['name-template']), chart };
-  if (flags['generate-name']) return { name: generatedName(chart, now), chart };
+  if (usual !== undefined) return { name: usual, chart };
+  if (flags['generate-name']) return { name: generatedName(chart, now()), chart };
   throw usage('must either provide a name or specify --generate-name');
 }

@@ -7,7 +7,7 @@ import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-fl
 import { helmsOwnTemplating } from './helm-flags.ts';
 import { localTimeZone } from './local-time-zone.ts';
 import { explained } from './release-flags.ts';
-import { templatedName } from './release-name.ts';
+import { nameAndChart } from './release-name.ts';
 import { valueFlags } from './value-flags.ts';
 
 const defaultName = 'release-name';
@@ -61,6 +61,12 @@ export const templateCommand = defineCommand({
       perCall: true,
     },
     'name-template': { type: 'string', value: 'template', summary: 'a template that makes the name of the release' },
+    'generate-name': {
+      type: 'boolean',
+      short: 'g',
+      summary: `the release has no name of its own: it is ${defaultName}, as without it`,
+      perCall: true,
+    },
     'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   },
   knownElsewhere: helmsOwnTemplating,
@@ -70,13 +76,11 @@ export const templateCommand = defineCommand({
   ],
   async run({ args, flags, terminal }) {
     terminal.endsSoon?.();
-    const [first, second] = args as [string, string | undefined];
-    const template = flags['name-template'];
     const folder = flags['output-dir'];
     await explained(async () => {
       const output = folder === undefined ? undefined : await import('./output-dir.ts');
-      const { chart, values } = await readChart(second ?? first, flags, terminal);
-      const name = second !== undefined ? first : template === undefined ? defaultName : templatedName(template);
+      const { name, chart: path } = nameAndChart(args, flags, () => terminal.clock.now(), defaultName);
+      const { chart, values } = await readChart(path, flags, terminal);
       checkReleaseName(name);
       const rendered = await renderChart(chart, {
         values,

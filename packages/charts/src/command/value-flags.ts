@@ -11,7 +11,7 @@ export const valueFlags = {
     short: 'f',
     repeated: true,
     value: 'file',
-    summary: 'values in YAML files (- reads standard input)',
+    summary: 'values in YAML files, or at https://… (- reads standard input)',
     perCall: true,
   },
   set: {
@@ -64,6 +64,10 @@ export async function readValueFlags(flags: FlagValues<typeof valueFlags>, termi
       setLiteral: flags['set-literal'],
     },
     async (path) => {
+      if (/^https?:\/\//.test(path) && URL.canParse(path)) {
+        const { readRemoteValues } = await import('./remote-values.ts');
+        return await readRemoteValues(path, terminal);
+      }
       if (path !== '-') return await readValuesFile(resolve(terminal.cwd, path), path);
       const text = await terminal.readInput();
       if (text.length > mostValueBytes) throw tooLarge('standard input', text.length);

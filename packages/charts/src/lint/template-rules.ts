@@ -59,7 +59,9 @@ async function render(chart: Chart, { options }: LintedChart): Promise<ReadonlyM
   let values: GoMap;
   try {
     processDependencies(root, options.values, switches);
-    values = typed(coalesceValues(root, options.values, switches), switches.valuesType);
+    // Twice, as Helm does here: a default that a null removed is back.
+    const once = coalesceValues(root, options.values, switches);
+    values = typed(coalesceValues(root, once, switches), switches.valuesType);
   } catch (error) {
     if (error instanceof ChartError) return undefined;
     throw error;

@@ -37,16 +37,23 @@ export async function dependencyStatus(
   return present ? (versionStatus(present, dependency) ?? 'unpacked') : 'missing';
 }
 
-/** Charts in `charts/` that Chart.yaml does not name. */
-export async function unnamedCharts(path: string, { metadata }: Chart): Promise<string[]> {
+/** What is in `charts/` and not in Chart.yaml, by its name there. */
+export interface UnnamedEntry {
+  readonly name: string;
+  /** Whether it is a chart at all. */
+  readonly isChart: boolean;
+}
+
+/** Folders and archives in `charts/` that Chart.yaml does not name. */
+export async function unnamedEntries(path: string, { metadata }: Chart): Promise<UnnamedEntry[]> {
   const folder = join(path, 'charts');
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const unnamed: string[] = [];
+  const unnamed: UnnamedEntry[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!entry.isDirectory() && !entry.name.endsWith('.tgz')) continue;
-    const file = join(folder, entry.name);
-    const found = await chartWithin(path, file);
-    if (found && !metadata.dependencies.some(({ name }) => name === found.metadata.name)) unnamed.push(file);
+    const found = await chartWithin(path, join(folder, entry.name));
+    if (!found || !metadata.dependencies.some(({ name }) => name === found.metadata.name))
+      unnamed.push({ name: entry.name, isChart: found !== undefined });
   }
   return unnamed;
 }

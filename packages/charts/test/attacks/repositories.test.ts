@@ -16,7 +16,7 @@ import {
   updateDependencies,
   type ChartReference,
 } from '../../src/index.ts';
-import { dependencyStatus, unnamedCharts } from '../../src/repository/dependency-status.ts';
+import { dependencyStatus, unnamedEntries } from '../../src/repository/dependency-status.ts';
 import { makeChart } from '../chart-server.ts';
 
 let home: string;
@@ -83,7 +83,11 @@ describe('charts/', () => {
     for (const name of ['other-1.0.0.tgz', 'beside-1.0.0.tgz'])
       await symlink(join(home, 'elsewhere/other-1.0.0.tgz'), join(folder(), 'charts', name));
     const chart = await loadChart(folder());
-    expect(await unnamedCharts(folder(), chart)).toEqual([join(folder(), 'charts/old-1.0.0.tgz')]);
+    expect(await unnamedEntries(folder(), chart)).toEqual([
+      { name: 'beside-1.0.0.tgz', isChart: false },
+      { name: 'old-1.0.0.tgz', isChart: true },
+      { name: 'other-1.0.0.tgz', isChart: false },
+    ]);
     expect(await dependencyStatus(folder(), chart, chart.metadata.dependencies[0]!)).toBe('corrupt');
     await updateDependencies(folder(), await context());
     expect((await lstat(join(folder(), 'charts/other-1.0.0.tgz'))).isSymbolicLink()).toBe(true);
