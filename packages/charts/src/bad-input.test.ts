@@ -332,7 +332,7 @@ describe('a pattern', () => {
 
 describe('YAML that means harm ends with an error', () => {
   const bigMap = `b: &b {${Array.from({ length: 5000 }, (_, i) => `k${i}: ${i}`).join(', ')}}\n`;
-  /** What only the lenient reader takes. */
+  /** A bracket that closes in the column of a key. */
   const oddity = '\nzz: [1,\n]\n';
   let laughs = 'a0: &a0 lol\n';
   for (let i = 1; i < 12; i += 1)
@@ -341,15 +341,13 @@ describe('YAML that means harm ends with an error', () => {
       .join(', ')}]\n`;
 
   it.each([
-    ['merges a large map again and again', `${bigMap}l:\n${'- <<: *b\n'.repeat(20_000)}`, 'entries are merged'],
-    ['merges one list of the same', `${bigMap}l:\n  <<: [${'*b, '.repeat(50_000)}*b]\n`, 'entries are merged'],
+    ['merges a large map again and again', `${bigMap}l:\n${'- <<: *b\n'.repeat(20_000)}`, 'excessive aliasing'],
+    ['merges one list of the same', `${bigMap}l:\n  <<: [${'*b, '.repeat(50_000)}*b]\n`, 'excessive aliasing'],
     ['laughs a billion times', laughs, 'excessive aliasing'],
-    ['laughs where only the lenient reader reads', laughs + oddity, 'excessive aliasing'],
     ['holds itself', 'a: &a [*a]\n', 'contains itself'],
     ['holds itself in a map', 'a: &a {b: {c: *a}}\n', 'contains itself'],
-    ['holds itself where only the lenient reader reads', `a: &a [*a]${oddity}`, 'contains itself'],
-    ['nests without end', `a: ${'['.repeat(1_000_000)}`, 'nesting'],
-    ['never closes a quote', `a: "${'b\n'.repeat(200_000)}`, 'line'],
+    ['nests without end', `a: ${'['.repeat(1_000_000)}`, 'exceeded max depth'],
+    ['never closes a quote', `a: "${'b\n'.repeat(200_000)}`, 'line 200001: found unexpected end of stream'],
     ['is large and not plain', `a: &a 1\n${'# \n'.repeat(3_000_000)}`, 'characters that are not all plain'],
   ])('when it %s', (_, text, message) => {
     expect(() => readYaml(text)).toThrow(message);

@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChartError } from './chart-error.ts';
-import { loadChart, loadFiles } from './load.ts';
+import { loadChart, loadFiles, readValuesText } from './load.ts';
+import { toPlain } from '../go/values.ts';
 
 const chartYaml = 'apiVersion: v2\nname: web\nversion: 1.0.0\n';
 
@@ -259,5 +260,32 @@ describe('a chart folder', () => {
         ['b', 2],
       ]),
     );
+  });
+});
+
+describe('documents of values', () => {
+  it.each([
+    ['end at a line of three dashes', 'a: 1\n---\nb: 2\n--- # c\na: 3', { a: 3, b: 2 }],
+    ['begin with one, or several', '---\n---\n\n---\na: 1', { a: 1 }],
+    ['end where a line of a block does, which is part of no document', 'a: |\n  b\n---\nc: d', { a: 'b\n', c: 'd' }],
+    ['are as many as there are lines, whatever else ends one', 'a: "b\u2028----"', { a: 'b\u2028----' }],
+    ['have lines of any system', 'a: |\r\n  b\r\n---\r\nc: d', { a: 'b\n', c: 'd' }],
+  ])('%s', (_sentence, text, expected) => {
+    expect(toPlain(readValuesText(text))).toEqual(expected);
+  });
+
+  it.each([
+    ['a: 1\n--- b: 2\n', 'error reading yaml document: invalid Yaml document separator: b: 2'],
+    ['a: 1\n----\nb: 2', 'error reading yaml document: invalid Yaml document separator: -'],
+    [
+      'a: 1\n---\n- b',
+      'cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    ],
+    [
+      'a: 1\n  b: 2',
+      'cannot unmarshal yaml document: error converting YAML to JSON: yaml: line 2: mapping values are not allowed in this context',
+    ],
+  ])('are refused in the words of Helm: %j', (text, message) => {
+    expect(() => readValuesText(text)).toThrow(message);
   });
 });

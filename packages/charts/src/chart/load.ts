@@ -4,6 +4,7 @@ import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { layOver } from './merge-maps.ts';
 import { jsonKind } from '../yaml/json-kind.ts';
 import { type ReadYamlOptions, readYaml, YamlError } from '../yaml/read.ts';
+import { readYamlMap } from '../yaml/unmarshal.ts';
 import { readArchive } from './archive.ts';
 import { ChartError } from './chart-error.ts';
 import type { Chart, ChartFile } from './chart.ts';
@@ -166,36 +167,33 @@ export function withFirstDocuments(chart: Chart): Chart {
 /** Values may be in several documents; later ones lie over earlier ones. */
 export function readValuesText(text: string): GoMap {
   const values: GoMap = new Map();
-  for (const document of documentsOf(text)) {
-    const read = document.trim() === '' ? null : readDocument(document);
+  for (const document of valuesDocuments(text)) {
+    const read = readDocument(document);
     if (read !== null) layOver(values, read);
   }
   return values;
 }
 
-function readDocument(text: string): GoMap | null {
-  const refuse = (why: string, line?: number): never => {
-    throw new YamlError(`cannot unmarshal yaml document: error ${why}`, line);
-  };
-  let read: Value;
+function readDocument(document: string): GoMap | null {
   try {
-    // Helm's reader of documents ends every line, the last one too.
-    read = readYaml(text.endsWith('\n') ? text : `${text}\n`);
+    return readYamlMap(document);
   } catch (error) {
-    return refuse(`converting YAML to JSON: ${(error as Error).message}`, (error as YamlError).line);
+    throw new YamlError(`cannot unmarshal yaml document: ${(error as Error).message}`);
   }
-  if (read === null || isMap(read)) return read;
-  const type = 'Go value of type map[string]interface {}';
-  return refuse(`unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(read)} into ${type}`);
 }
 
-/** Lines that begin with `---` part them; there is nothing but a comment behind it. */
-function documentsOf(text: string): string[] {
-  const parts = text.split(/(?<=^|\n)---([^\n]*)\n?/);
-  return parts.filter((part, index) => {
-    if (index % 2 === 0) return true;
-    const behind = part.trim();
-    if (behind === '' || behind.startsWith('#')) return false;
-    throw new YamlError(`error reading yaml document: invalid Yaml document separator: ${behind}`);
-  });
+/** Kubernetes cuts a stream at lines that begin with three dashes, wherever they stand; such a line says nothing else. */
+function* valuesDocuments(text: string): Generator<string> {
+  const source = (text.endsWith('\n') ? text : `${text}\n`).replaceAll('\r\n', '\n');
+  let start = 0;
+  for (const { index, 0: line, 1: rest } of source.matchAll(/(?<![^\n])---([^\n]*)\n/g)) {
+    const said = rest!.trim();
+    if (said !== '' && !said.startsWith('#'))
+      throw new YamlError(`error reading yaml document: invalid Yaml document separator: ${said}`);
+    // One that begins a document belongs to it.
+    if (index === start) continue;
+    yield source.slice(start, index);
+    start = index + line.length;
+  }
+  if (start < source.length) yield source.slice(start);
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sha256 as shortSha256 } from '@noble/hashes/sha2.js';
 import { bytesToText, textToBytes } from '../go/bytes.ts';
-import { isMap, nilMap, nilSlice, typeOf, type Value } from '../go/values.ts';
+import { nilMap, nilSlice, type Value } from '../go/values.ts';
 import type { FunctionTable, TemplateFunction } from '../template/run.ts';
 import { fn } from '../template/signature.ts';
 import { readJson, writeJson } from '../yaml/json.ts';
-import { readYaml, YamlError } from '../yaml/read.ts';
 import { readToml, writeToml, type TomlTimeKind } from '../yaml/toml.ts';
+import { listOf, mapOf, readYamlList, readYamlMap } from '../yaml/unmarshal.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { GoTime } from './go-time.ts';
 import { decodeBase32, decodeBase64, encodeBase32 } from './base-encodings.ts';
@@ -76,31 +76,6 @@ function failure(error: Error): Value {
   return new Map([['Error', error.message]]);
 }
 
-function asMap(value: Value, format: string): Value {
-  if (value === null || value === undefined) return new Map();
-  if (isMap(value)) return value;
-  throw new Error(`${format}: cannot unmarshal ${goJsonKind(value)} into Go value of type map[string]interface {}`);
-}
-
-function asList(value: Value, format: string): Value {
-  if (value === null || value === undefined) return [];
-  if (Array.isArray(value)) return value;
-  throw new Error(`${format}: cannot unmarshal ${goJsonKind(value)} into Go value of type []interface {}`);
-}
-
-function goJsonKind(value: Value): string {
-  if (Array.isArray(value)) return 'array';
-  if (isMap(value)) return 'object';
-  const type = typeOf(value);
-  return type === 'float64' || type === 'int' ? 'number' : type;
-}
-
-const yamlPrefix = 'error unmarshaling JSON: while decoding JSON: json';
-
-function yamlFailure(error: Error): string {
-  return error instanceof YamlError ? `error converting YAML to JSON: ${error.message}` : error.message;
-}
-
 export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction>([
   ['b64enc', fn(['string'], (text) => Buffer.from(textToBytes(text)).toString('base64'))],
   [
@@ -145,21 +120,13 @@ export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction
       ),
     ),
   ],
-  [
-    'fromYaml',
-    fn(['string'], (text) =>
-      orElse(
-        () => asMap(readYaml(text), yamlPrefix),
-        (error) => new Map([['Error', yamlFailure(error)]]),
-      ),
-    ),
-  ],
+  ['fromYaml', fn(['string'], (text) => orElse<Value>(() => readYamlMap(text) ?? new Map(), failure))],
   [
     'fromYamlArray',
     fn(['string'], (text) =>
       orElse(
-        () => asList(readYaml(text), yamlPrefix),
-        (error) => [yamlFailure(error)],
+        () => readYamlList(text) ?? [],
+        (error) => [error.message],
       ),
     ),
   ],
@@ -185,13 +152,13 @@ export const encodingFunctions: FunctionTable = new Map<string, TemplateFunction
   ['mustToPrettyJson', fn(['any'], (value) => writeJson(value, { indent: '  ' }))],
   ['toRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
   ['mustToRawJson', fn(['any'], (value) => writeJson(value, { escapeHtml: false }))],
-  ['fromJson', fn(['string'], (text) => orElse(() => asMap(readJson(text) ?? nilMap(), 'json'), failure))],
+  ['fromJson', fn(['string'], (text) => orElse(() => mapOf(readJson(text) ?? nilMap(), 'json'), failure))],
   ['mustFromJson', fn(['string'], readJson)],
   [
     'fromJsonArray',
     fn(['string'], (text) =>
       orElse(
-        () => asList(readJson(text) ?? nilSlice(), 'json'),
+        () => listOf(readJson(text) ?? nilSlice(), 'json'),
         (error) => [error.message],
       ),
     ),

@@ -193,13 +193,19 @@ class PlainReader {
 
   /** `? key`, and `: value` on a line of its own: so programs write keys of more than 128 bytes. */
   #longKey(indent: number): string {
-    const start = this.#at + 1;
+    this.#skipSpaces(this.#at + 1);
+    const key =
+      this.#text[this.#at] === '|' || this.#text[this.#at] === '>' ? this.#scalar(indent) : this.#keyLines(indent);
+    if (this.#indent !== indent || this.#text[this.#at] !== ':' || !this.#isSpaceOrEnd(this.#at + 1)) this.#unusual();
+    this.#skipSpaces(this.#at + 1);
+    return typeof key === 'string' ? key : this.#unusual();
+  }
+
+  #keyLines(indent: number): string | undefined {
+    const start = this.#at;
     let end = this.#end;
     for (this.#nextLine(); this.#indent > indent; this.#nextLine()) end = this.#end;
-    if (this.#indent !== indent || this.#text[this.#at] !== ':' || !this.#isSpaceOrEnd(this.#at + 1)) this.#unusual();
-    const key = this.#rules.strictKey(this.#text.slice(start, end).trim());
-    this.#skipSpaces(this.#at + 1);
-    return key ?? this.#unusual();
+    return this.#rules.strictKey(this.#text.slice(start, end));
   }
 
   #key(written: string): string {
@@ -392,7 +398,8 @@ class PlainReader {
     }
     const isCut = this.#end === text.length;
     this.#nextLine();
-    const block = this.#rules.strict(`x: ${header}\n${lines.join(lineEnd)}${isCut ? '' : lineEnd}`);
+    const content = lines.join(lineEnd) + (isCut || lines.length === 0 ? '' : lineEnd);
+    const block = this.#rules.strict(`x: ${header}\n${content}`);
     const value = isMap(block) && block.size === 1 ? block.get('x') : undefined;
     return typeof value === 'string' ? value : this.#unusual();
   }

@@ -156,7 +156,18 @@ function fold(
   let folded = '';
   let { column } = layout;
   let spaces = false;
+  let broken = false;
   for (const [index, char] of chars.entries()) {
+    if (isBreak(char)) {
+      folded += char;
+      broken = true;
+      continue;
+    }
+    if (broken) {
+      folded += ' '.repeat(layout.indent);
+      column = layout.indent;
+      broken = false;
+    }
     if (isSpace(char)) {
       if (!spaces && column > layout.width && mayBreak(chars, index)) {
         folded += newLine;
@@ -245,12 +256,13 @@ export function writeDoubleQuoted(text: string, layout: ScalarLayout): string {
 export function writeLiteral(text: string, layout: ScalarLayout): string {
   const indent = ' '.repeat(layout.indent);
   const hint = isSpace(text[0]) || isBreak(text[0]) ? String(layout.step) : '';
-  const lines = text.split('\n');
-  const endsWithBreak = lines.at(-1) === '';
-  if (endsWithBreak) lines.pop();
-  const keeps = endsWithBreak && lines.at(-1) === '';
+  const endsWithBreak = isBreak(text.at(-1));
+  const keeps = endsWithBreak && (text.length === 1 || isBreak(text.at(-2)));
   const chomp = endsWithBreak ? (keeps ? '+' : '') : '-';
-  const body = lines.map((line) => (line === '' ? '' : indent + line)).join('\n');
   // With `+` every break is part of the text, the last one included.
-  return `|${hint}${chomp}\n${body}${keeps ? '\n' : ''}`;
+  const written = keeps ? text : text.replace(/\n$/, '');
+  return `|${hint}${chomp}\n${written.replaceAll(lineStart, indent)}`;
 }
+
+/** Every break begins a line, but only one that says something is indented. */
+const lineStart = /(?<![^\n\u2028\u2029])(?=[^\n\u2028\u2029])/g;

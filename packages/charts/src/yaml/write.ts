@@ -1,6 +1,7 @@
 import { byteLength, runeCount, textToBytes, withReplacements } from '../go/bytes.ts';
 import { formatFloat } from '../go/float.ts';
 import { GoObject, isNilContainer, SizedInt, type GoMap, type Value } from '../go/values.ts';
+import { writeJson } from './json.ts';
 import { naturalOrder } from './key-order.ts';
 import { needsQuotes, type YamlDialect } from './resolve.ts';
 import { scalarStyle, writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './write-scalar.ts';
@@ -88,6 +89,7 @@ class Writer {
       if (!first) this.#line(indent);
       first = false;
       const value = toData(map.get(key), this.#dialect);
+      if (this.#throughJson) checkReadable(key);
       const complex = lineBreak.test(key) || byteLength(key) > longestSimpleKey;
       if (complex) {
         this.#write('? ');
@@ -136,7 +138,7 @@ class Writer {
       this.#write(`!!binary ${Buffer.from(textToBytes(written)).toString('base64')}`);
       return;
     }
-    const value = this.#throughJson ? readBack(written, isKey) : written;
+    const value = this.#throughJson ? readBack(written) : written;
     const layout = { indent: indent + this.#step, step: this.#step, column, width: isKey ? Infinity : this.#width };
     switch (scalarStyle(value, { quoted: needsQuotes(value, this.#dialect), isKey, dialect: this.#dialect })) {
       case 'plain':
@@ -155,7 +157,8 @@ class Writer {
 
   #line(indent: number): void {
     // A literal block that keeps its last line breaks has ended the line already.
-    if (this.#last !== '' || this.#lines === '') this.#lines += `${this.#last}\n`;
+    if (this.#last !== '' || this.#lines === '')
+      this.#lines += endsLine.test(this.#last) ? this.#last : `${this.#last}\n`;
     this.#last = ' '.repeat(indent);
   }
 
@@ -166,13 +169,23 @@ class Writer {
 
 /** What ends a line of YAML. */
 const lineBreak = /[\n\r\u0085\u2028\u2029]/;
+/** What ends one that is being written. */
+const endsLine = /[\u2028\u2029]$/;
+
+/** Helm's reader does not look further for the colon behind a key in JSON, nor on another line. */
+const longestReadKey = 1024;
+
+function checkReadable(key: string): void {
+  // An escape takes six characters at most.
+  const isTooLong = key.length * 6 > longestReadKey && runeCount(writeJson(key)) > longestReadKey;
+  if (isTooLong || key.includes('\u0085')) throw new UnwritableError("yaml: did not find expected ',' or '}'");
+}
 
 /** What Helm's reader makes of a text in JSON. */
-function readBack(text: string, isKey: boolean): string {
+function readBack(text: string): string {
   if (!/[\x7f-\x9f\ufffe\uffff]/.test(text)) return text;
   if (/[\x7f-\x84\x86-\x9f\ufffe\uffff]/.test(text))
     throw new UnwritableError('yaml: control characters are not allowed');
-  if (isKey) throw new UnwritableError('yaml: mapping values are not allowed in this context');
   return text.replace(/ *\u0085[ \u0085]*/g, (ends) => {
     const more = ends.replaceAll(' ', '').length - 1;
     return more === 0 ? ' ' : '\n'.repeat(more);
@@ -207,9 +220,9 @@ function numberText(value: number, dialect: YamlDialect): string {
   if (dialect === 'v2') {
     if (!Number.isFinite(value)) throw new UnwritableError(`json: unsupported value: ${formatFloat(value, 'g')}`);
     // Helm's way goes through JSON, where a whole float is written without a point.
-    // It is read back as an integer where 64 bits hold it.
-    if (Number.isInteger(value) && value < 2 ** 64 && value >= -(2 ** 63)) return BigInt(value).toString();
-    return formatFloat(value, 'g');
+    // With as few digits as tell it from others, it is read back as an integer where 64 bits hold that.
+    const isWhole = Number.isInteger(value) && Math.abs(value) < 2 ** 64;
+    return isWhole && BigInt(String(value)) >= -(1n << 63n) ? String(value) : formatFloat(value, 'g');
   }
   if (Number.isNaN(value)) return '.nan';
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
