@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { bytesToText, utf8Compare } from '../go/bytes.ts';
 import { isMap, type GoMap, type Value } from '../go/values.ts';
 import { layOver } from './merge-maps.ts';
-import { jsonKind } from '../yaml/json-kind.ts';
 import { type ReadYamlOptions, readYaml, YamlError } from '../yaml/read.ts';
 import { readYamlMap } from '../yaml/unmarshal.ts';
 import { readArchive } from './archive.ts';

@@ -1,4 +1,5 @@
-import { isMap, typeOf, type GoMap, type Value } from '../go/values.ts';
+import { isMap, type GoMap, type Value } from '../go/values.ts';
+import { jsonKind } from './json-kind.ts';
 import { readYaml, YamlError } from './read.ts';
 
 /** Reads YAML into a map, as `sigs.k8s.io/yaml` unmarshals it; what does not fit is refused in its words. Nothing is null. */
@@ -31,11 +32,4 @@ export function listOf(value: Value, decoder: string): Value[] | null {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return value;
   throw new YamlError(`${decoder}: cannot unmarshal ${jsonKind(value)} into Go value of type []interface {}`);
-}
-
-function jsonKind(value: Value): string {
-  if (Array.isArray(value)) return 'array';
-  if (isMap(value)) return 'object';
-  const type = typeOf(value);
-  return type === 'float64' || type === 'int' ? 'number' : type;
 }
