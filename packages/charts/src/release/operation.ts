@@ -49,8 +49,8 @@ export class Operation {
   readonly #timeoutMs: number;
   #held: HeldRevision | undefined;
 
-  /** @param timeoutMs how long each wait may take: for a hook, or for all objects */
-  constructor(context: ReleaseContext, timeoutMs: number) {
+  /** @param timeoutMs how long each wait may take: for a hook, or for all objects. Default 300 000. */
+  constructor(context: ReleaseContext, timeoutMs = 300_000) {
     this.context = context;
     this.storage = new ReleaseStorage(context.client, () => context.clock.now());
     this.#timeoutMs = timeoutMs;
