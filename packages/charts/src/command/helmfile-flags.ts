@@ -6,7 +6,7 @@ import type { NeedsPolicy } from '../helmfile/plan.ts';
 import { ChartRepositories } from '../repository/chart-repositories.ts';
 import { openServers } from '../repository/download.ts';
 import { readHelmConfig } from '../repository/helm-config.ts';
-import { collectValues } from '../values/value-options.ts';
+import { givenValues } from './value-flags.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
 export const helmfileFlags = {
@@ -80,7 +80,7 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
 /** Loads what the flags name. Templates may not run programs. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
   const setText = { set: flags['state-values-set'], setString: flags['state-values-set-string'] };
-  const set = await collectValues(setText, () => Promise.reject(new Error('these flags name no files')));
+  const set = await givenValues(setText, () => Promise.reject(new Error('these flags name no files')));
   const helmfile = await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),
