@@ -1,4 +1,5 @@
 export { type CreationRule, creationRuleFor, type CreationRuleOptions, findConfigFile } from './config-file.ts';
+export { decryptFile, type DecryptFileOptions } from './decrypt-file.ts';
 export { type FormatName, formatOfPath } from './formats/format.ts';
 export { generateAgeKey, recipientOf } from './keys/age-keys.ts';
 export { findAgeIdentities, identitiesIn, type KeyLookupOptions } from './keys/key-lookup.ts';

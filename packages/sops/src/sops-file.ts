@@ -15,6 +15,7 @@ import { type Documents, Mapping } from './tree.ts';
 /** The release of sops whose format is written. */
 const formatVersion = '3.13.3';
 
+/** For whom a file is encrypted, and how. */
 export interface EncryptOptions {
   readonly format: FormatName;
   /** Format of the result. Default: that of the plain file. */
@@ -29,12 +30,14 @@ export interface EncryptOptions {
   readonly clock?: Clock;
 }
 
+/** Who opens a file. */
 export interface DecryptOptions {
   readonly format: FormatName;
   /** Age identities (`AGE-SECRET-KEY-…`). */
   readonly identities: readonly string[];
 }
 
+/** Who opens a file, and what of it is wanted. */
 export interface OutputOptions extends DecryptOptions {
   /** Format of the result. Default: that of the file. */
   readonly outputFormat?: FormatName;
@@ -42,6 +45,7 @@ export interface OutputOptions extends DecryptOptions {
   readonly extract?: TreePath;
 }
 
+/** Who changes a file. */
 export interface ChangeOptions extends DecryptOptions {
   /** Default: the clock of the machine. */
   readonly clock?: Clock;

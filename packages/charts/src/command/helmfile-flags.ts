@@ -4,8 +4,6 @@ import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
 import type { NeedsPolicy } from '../helmfile/plan.ts';
 import { ChartRepositories } from '../repository/chart-repositories.ts';
-import { openServers } from '../repository/download.ts';
-import { readHelmConfig } from '../repository/helm-config.ts';
 import { givenValues } from './value-flags.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
@@ -87,13 +85,7 @@ export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof
     environment: flags.environment,
     selectors: flags.selector,
     env: terminal.env,
-    charts: async (repositories) => {
-      const config = await readHelmConfig(terminal.env);
-      return new ChartRepositories({
-        config: { ...config, repositories: [...repositories, ...config.repositories] },
-        open: openServers(terminal.env),
-      });
-    },
+    charts: async (repositories) => await ChartRepositories.open(terminal.env, { repositories }),
     valuesFiles: flags['state-values-file'] ?? [],
     ...(set.size > 0 ? { set: toPlain(set) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random },

@@ -15,6 +15,7 @@ import { ReleaseError, textOf } from './release-error.ts';
 import { uninstallRelease } from './uninstall.ts';
 import { waitReady } from './wait-ready.ts';
 
+/** How to install a release. Every flag is off by default. */
 export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
@@ -30,17 +31,23 @@ export interface InstallOptions {
   readonly rollbackOnFailure?: boolean;
   /** For hooks and waits, in milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
+  /** Leave out the files under `crds/`. */
   readonly skipCrds?: boolean;
+  /** Run no hooks. */
   readonly skipHooks?: boolean;
+  /** Do not check values against values.schema.json. */
   readonly skipSchemaValidation?: boolean;
   /** Notes of subcharts besides the chart's own. Default false. */
   readonly subNotes?: boolean;
   /** Take over objects of others. Default false. */
   readonly takeOwnership?: boolean;
+  /** Take over fields that others wrote; else they are an error. */
   readonly forceConflicts?: boolean;
   /** Use the name of a release that failed or was uninstalled with its history kept. Default false. */
   readonly replace?: boolean;
+  /** Labels of the record. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** A text for the history. Default: `Install complete`, of an upgrade `Upgrade complete`. */
   readonly description?: string;
 }
 

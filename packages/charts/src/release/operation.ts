@@ -24,11 +24,13 @@ export type PropagationPolicy = NonNullable<DeleteOptions['propagationPolicy']>;
 export interface ReleaseContext {
   readonly client: Client;
   readonly clock: Clock;
+  /** Ends the work; the revision is marked as failed. Default: nothing ends it. */
   readonly signal?: AbortSignal;
   /** Told what happens, for a person who waits. Default: nobody. */
   readonly progress?: (event: ReleaseProgress) => void;
 }
 
+/** Something that happened, or that is waited for. `object` is such as `Deployment shop/web`. */
 export type ReleaseProgress =
   | { readonly type: 'phase'; readonly text: string }
   | { readonly type: 'applied' | 'deleted' | 'hook' | 'ready'; readonly object: string }

@@ -8,19 +8,23 @@ import { Operation, type ReleaseContext } from './operation.ts';
 import type { Release } from './release.ts';
 import { waitReady } from './wait-ready.ts';
 
+/** How to go back. Every flag is off by default. */
 export interface RollbackOptions {
   readonly name: string;
   readonly namespace: string;
   /** Default: the one before the last. */
   readonly revision?: number;
+  /** Wait until everything is ready. */
   readonly wait?: boolean;
   /** With `wait`: until Jobs have completed, too; else it is enough that they began. Default false. */
   readonly waitForJobs?: boolean;
   /** In milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
+  /** Run no hooks. */
   readonly skipHooks?: boolean;
-  /** Default 10. */
+  /** Revisions to keep, 0 for all. Default 10. */
   readonly historyMax?: number;
+  /** Take over fields that others wrote; else they are an error. */
   readonly forceConflicts?: boolean;
   /** Remove objects this rollback made when it fails. Default false. */
   readonly cleanupOnFail?: boolean;

@@ -8,6 +8,7 @@ import type { Release } from './release.ts';
 import { checkReleaseName } from './release-name.ts';
 import type { StoredRelease } from './storage.ts';
 
+/** How to uninstall. */
 export interface UninstallOptions {
   readonly name: string;
   readonly namespace: string;
@@ -17,9 +18,11 @@ export interface UninstallOptions {
   readonly wait?: boolean;
   /** In milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
+  /** Run no hooks. Default false. */
   readonly skipHooks?: boolean;
   /** What becomes of what the objects own. Default `background`. */
   readonly cascade?: 'background' | 'foreground' | 'orphan';
+  /** A text for the history that is kept. Default: `Uninstallation complete`. */
   readonly description?: string;
   /** No release of that name is no error. Default false. */
   readonly ignoreNotFound?: boolean;
@@ -27,6 +30,7 @@ export interface UninstallOptions {
 
 const propagationPolicies = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const;
 
+/** What became of a release that was uninstalled. Objects are such as `Deployment shop/web`. */
 export interface Uninstalled {
   readonly release: Release;
   /** Objects that asked to stay. */

@@ -15,6 +15,7 @@ import { rollbackRelease } from './rollback.ts';
 import { upgradePreparation } from './upgrade-input.ts';
 import { waitReady } from './wait-ready.ts';
 
+/** How to upgrade; `rollbackOnFailure` goes back to the last revision that was deployed. */
 export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
   /** Install it when there is no release of that name. Default false. */
   readonly install?: boolean;

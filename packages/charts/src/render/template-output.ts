@@ -4,6 +4,7 @@ import { dialects, type Dialect } from '../chart/dialect.ts';
 import { splitDocuments } from './manifests.ts';
 import type { RenderedChart } from './render.ts';
 
+/** What is printed of a rendered chart. */
 export interface TemplateOutputOptions {
   /** The one the chart was rendered in. Default `helm4`. */
   dialect?: Dialect;
