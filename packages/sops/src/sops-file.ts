@@ -10,12 +10,11 @@ import { defaultSuffix, type Metadata, readMetadata, writeMetadata } from './met
 import { type SelectionRule, selectionOf } from './selection.ts';
 import { SopsError } from './sops-error.ts';
 import { setValueAt, type TreePath, unsetValueAt, valueAt } from './tree-path.ts';
-import { type Documents, Mapping } from './tree.ts';
+import { type Documents, Mapping, type Value } from './tree.ts';
 
 /** The release of sops whose format is written. */
 const formatVersion = '3.13.3';
 
-/** For whom a file is encrypted, and how. */
 export interface EncryptOptions {
   readonly format: FormatName;
   /** Format of the result. Default: that of the plain file. */
@@ -30,7 +29,6 @@ export interface EncryptOptions {
   readonly clock?: Clock;
 }
 
-/** Who opens a file. */
 export interface DecryptOptions {
   readonly format: FormatName;
   /** Age identities (`AGE-SECRET-KEY-…`). */
@@ -160,7 +158,19 @@ export async function setValue(
   json: string,
   options: ChangeOptions,
 ): Promise<Buffer> {
-  return await change(sealed, options, (document) => setValueAt(document, path, readJsonValue(json)));
+  return await change(sealed, options, (document) => setValueAt(document, path, givenValue(json)));
+}
+
+function givenValue(json: string): Value {
+  try {
+    return readJsonValue(json);
+  } catch (cause) {
+    if (!(cause instanceof SopsError)) throw cause;
+    throw new SopsError('config', `the value: ${cause.message}`, {
+      hint: cause.hint || `a text takes double quotes: '"text"'`,
+      cause,
+    });
+  }
 }
 
 /** Takes the value at a path out of the first document; what is left keeps its bytes. Fails with `not-found` when there is none. */

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { SopsError } from '../sops-error.ts';
 import { shellWords } from './shell-words.ts';
 
-/** Where keys may be. */
 export interface KeyLookupOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
