@@ -29,7 +29,7 @@ export function templateOutput(rendered: RenderedChart, options: TemplateOutputO
 }
 
 /** The same, piece by piece: a single character beyond Latin-1 doubles the room of the text it is in, and the whole is large. */
-export function templateSections(rendered: RenderedChart, options: TemplateOutputOptions = {}): string[] {
+function templateSections(rendered: RenderedChart, options: TemplateOutputOptions = {}): string[] {
   const hooks = (options.hooks ?? true) ? rendered.hooks : [];
   const shown = options.skipTests ? hooks.filter(({ events }) => !events.includes('test')) : hooks;
   const manifests = manifestSections(rendered, options);
