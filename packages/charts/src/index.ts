@@ -6,7 +6,7 @@ export { loadChart, loadFiles, readValuesText } from './chart/load.ts';
 export { makeEnvironment, watchedEnvironment, type FunctionEnvironment } from './functions/environment.ts';
 export { helmFunctions } from './functions/index.ts';
 export { fromPlain, toPlain, type GoMap, type Value } from './go/values.ts';
-export { capabilitiesOf } from './release/capabilities-of-cluster.ts';
+export { capabilitiesOf, lookupIn } from './release/capabilities-of-cluster.ts';
 export type { CapabilitiesOptions } from './render/capabilities.ts';
 export type { Dialect } from './chart/dialect.ts';
 export { installOrder, sortByKind, uninstallOrder } from './render/kind-order.ts';
@@ -18,6 +18,7 @@ export {
   type RenderedChart,
   type RenderedCrd,
   type RenderOptions,
+  type UserValues,
 } from './render/render.ts';
 export { RenderCache } from './render/render-cache.ts';
 export { manifestText, templateOutput, type TemplateOutputOptions } from './render/template-output.ts';
@@ -36,8 +37,11 @@ export type { ReleaseContext, ReleaseProgress } from './release/operation.ts';
 export type { Release, ReleaseHook, ReleaseStatus } from './release/release.ts';
 export { ReleaseError, type ReleaseErrorCode } from './release/release-error.ts';
 export { rollbackRelease, type RollbackOptions } from './release/rollback.ts';
-export { ReleaseStorage } from './release/storage.ts';
-export { uninstallRelease, type UninstallOptions } from './release/uninstall.ts';
+export { planInstallation, planUpgrade } from './release/dry-run.ts';
+export { recordedRevision } from './release/recorded-revision.ts';
+export { ReleaseStorage, type StoredRelease } from './release/storage.ts';
+export { testRelease, type TestedRelease, type TestOptions } from './release/test-release.ts';
+export { uninstallRelease, type Uninstalled, type UninstallOptions } from './release/uninstall.ts';
 export { upgradeRelease, type UpgradeOptions } from './release/upgrade.ts';
 export { HelmfileCache } from './helmfile/cache.ts';
 export type { ExecProgram } from './helmfile/functions.ts';

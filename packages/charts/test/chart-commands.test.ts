@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '@slipway/kube';
@@ -104,6 +104,8 @@ describe('slipway chart lint', () => {
     expect(await call('lint', ['shop'])).toBe('==> Linting shop\n\n1 chart(s) linted, 0 chart(s) failed\n');
     await write('shop/values.yaml', '');
     expect(await call('lint', ['shop'], { quiet: true })).toBe('');
+    await cp(join(folder, 'shop'), folder, { recursive: true });
+    expect(await call('lint', [])).toMatch(/^==> Linting \.\n/);
   });
 
   test('says what is wrong in the words of helm, and fails for errors, or for warnings with --strict', async () => {

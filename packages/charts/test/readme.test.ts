@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
+import { startCluster } from '@slipway/apiserver';
 import { expect, test } from 'vitest';
 
 const home = join(import.meta.dirname, '..');
@@ -21,13 +23,20 @@ test('every code block of the README runs and prints what it says', { timeout: 3
   // Inside the package, so that the programs find it by its name; hidden from the checks of the repository.
   const directory = await mkdtemp(join(home, '.readme-'));
   try {
+    await using cluster = await startCluster({ port: 0 });
+    const kubeconfig = join(directory, 'kubeconfig');
+    await cluster.writeKubeconfig(kubeconfig);
     const files = blocks.map(([, name], index) => name || `block-${index}.ts`);
     for (const [index, file] of files.entries()) await writeFile(join(directory, file), blocks[index]![2]!);
     const runs = [...files.entries()].filter(([index]) => !blocks[index]![1]);
     // One process for all: most of the time of one goes into loading the package.
     const program = runs.map(([, file]) => `await import('./${file}');\nconsole.log('${over}');\n`).join('');
     await writeFile(join(directory, 'all.ts'), program);
-    const { stdout } = await run(process.execPath, ['all.ts'], { cwd: directory, timeout: 120_000 });
+    const { stdout } = await run(process.execPath, ['all.ts'], {
+      cwd: directory,
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      timeout: 120_000,
+    });
     const printed = stdout.split(`${over}\n`);
     for (const [position, [index]] of runs.entries()) {
       const code = blocks[index]![2]!;

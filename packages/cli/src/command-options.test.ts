@@ -42,3 +42,35 @@ test.each([
   command.parse(withBareFlags(words, options), { from: 'user' });
   expect([command.opts()['dryRun'], command.args]).toEqual([dryRun, args]);
 });
+
+test.each([
+  [['--wait=true'], true, true],
+  [['--wait=false'], false, true],
+  [['--wait', '--wait=false'], false, true],
+  [['-w', '--wait=0'], false, true],
+  [['--wait=false', '--wait'], true, true],
+  [['--note', '--wait', '--no-colour=false'], undefined, true],
+  [['--no-colour=true'], undefined, false],
+  [['--no-colour', '--no-colour=f'], undefined, true],
+])('a flag that is there or not may say so after an equals sign: %j', (words, wait, colour) => {
+  const declared = commandOptions({
+    flags: {
+      wait: { type: 'boolean', short: 'w', summary: 'wait' },
+      colour: { type: 'boolean', summary: 'colours', default: true },
+      note: { type: 'string', summary: 'a text' },
+    },
+  });
+  const command = new Command().exitOverride().action(() => undefined);
+  for (const option of declared.values()) command.addOption(option);
+  const parsed = withBareFlags(words, declared.values(), (option) =>
+    command.setOptionValueWithSource(option.attributeName(), option.negate, 'cli'),
+  );
+  command.parse(parsed, { from: 'user' });
+  const { wait: seen, colour: colours } = command.opts<{ wait?: boolean; colour?: boolean }>();
+  expect([seen, colours]).toEqual([wait, colour]);
+});
+
+test('one that says neither is refused', () => {
+  const options = commandOptions({ flags: { wait: { type: 'boolean', summary: 'wait' } } }).values();
+  expect(() => withBareFlags(['--wait=watcher'], options)).toThrow("--wait is true or false, not 'watcher'");
+});

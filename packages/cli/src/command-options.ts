@@ -1,4 +1,4 @@
-import type { Command, CommandFlag } from '@slipway/kube';
+import { type Command, CommandError, type CommandFlag, exitCodes } from '@slipway/kube/command';
 import { Argument, Option } from 'commander';
 
 import { flagValue } from './flag-values.ts';
@@ -51,22 +51,50 @@ function optionOf(name: string, flag: CommandFlag): Option {
 }
 
 /**
- * The words of a command line as commander has to read them: it takes what follows a flag that may have a value for the value, where
- * Helm and kubectl take only what is written after `=`.
+ * The words of a command line as commander has to read them. It takes what follows a flag that may have a value for the value, where
+ * Helm and kubectl take only what is written after `=`; and it does not know their `--wait=true`. `deny` is told of what is `--wait=false`.
  */
-export function withBareFlags(words: readonly string[], options: Iterable<Option>): string[] {
+export function withBareFlags(
+  words: readonly string[],
+  options: Iterable<Option>,
+  deny: (option: Option) => void = () => undefined,
+): string[] {
   const known = [...options];
   const end = words.indexOf('--');
   const found: string[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index]!;
-    const option =
-      end >= 0 && index > end ? undefined : known.find((each) => each.long === word || each.short === word);
-    found.push(option?.optional ? `${option.long}=${String(option.presetArg)}` : word);
+    const [name, value] = end >= 0 && index > end ? [] : word.split(/=([^]*)/, 2);
+    const option = known.find(({ long, short }) => name !== undefined && (long === name || short === name));
+    if (option && value !== undefined && isSwitch(option)) {
+      if (truthOf(option, value)) found.push(option.long!);
+      else {
+        // The last word counts.
+        removeAll(found, [option.long, option.short]);
+        deny(option);
+      }
+      continue;
+    }
+    found.push(option?.optional && value === undefined ? `${option.long}=${String(option.presetArg)}` : word);
     // The value of another flag, whatever it looks like.
-    if (option?.required && index + 1 < words.length) found.push(words[(index += 1)]!);
+    if (option?.required && value === undefined && index + 1 < words.length) found.push(words[(index += 1)]!);
   }
   return found;
+}
+
+/** A flag that is there or is not. */
+function isSwitch({ required, optional }: Option): boolean {
+  return !required && !optional;
+}
+
+function truthOf({ long }: Option, value: string): boolean {
+  if (/^(1|t|true)$/i.test(value)) return true;
+  if (/^(0|f|false)$/i.test(value)) return false;
+  throw new CommandError(`${long} is true or false, not '${value}'`, { exitCode: exitCodes.usage });
+}
+
+function removeAll(words: string[], flags: readonly (string | undefined)[]): void {
+  for (let index = words.length - 1; index >= 0; index -= 1) if (flags.includes(words[index])) words.splice(index, 1);
 }
 
 /** What the flags of a command became, by name. */

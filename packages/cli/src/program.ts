@@ -38,7 +38,9 @@ export async function runSlipway(argv: readonly string[], installation: Installa
   try {
     program = await assembly.assemble(calledCommand(argv));
     words = subcommandFirst(program, argv);
-    await program.parseAsync(withBareFlags(words, deepest(program, words).options), { from: 'user' });
+    const command = deepest(program, words);
+    const deny = (option: Option) => command.setOptionValueWithSource(option.attributeName(), option.negate, 'cli');
+    await program.parseAsync(withBareFlags(words, command.options, deny), { from: 'user' });
     return assembly.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -135,7 +137,7 @@ const commandsElsewhere: Readonly<Record<string, string>> = {
 class Assembly {
   readonly #installation: Installation;
   readonly #packages: readonly string[];
-  readonly #words: ReadonlySet<string>;
+  readonly #words: readonly string[];
   #operators: Promise<readonly OperatorDescription[]> | undefined;
   #outside: Promise<readonly OutsideOperator[]> | undefined;
   /** What named the operators of other packages. */
@@ -150,7 +152,7 @@ class Assembly {
   constructor(installation: Installation, argv: readonly string[] = []) {
     this.#installation = installation;
     this.#packages = operatorArguments(argv);
-    this.#words = new Set(argv);
+    this.#words = argv;
     this.#sources = { env: installation.terminal.env, file: {}, fileName: '' };
   }
 
@@ -176,18 +178,21 @@ class Assembly {
       .addHelpText('after', programHelp);
     for (const { name, summary, load } of commands) {
       const command = program.command(name).description(summary);
-      if (only === undefined || only === name) await this.#declare(command, await load(), only === undefined);
+      if (only === undefined || only === name)
+        await this.#declare(command, await load(), only === undefined ? 'all' : this.#wordsAfter(name));
     }
     return program;
   }
 
-  /** With `all`, everything below it too; else what the command line may mean. */
-  async #declare(command: Command, declared: SlipwayCommand, all: boolean): Promise<void> {
+  /** With `all`, everything below it too; else what the words after it may mean. */
+  async #declare(command: Command, declared: SlipwayCommand, words: readonly string[] | 'all'): Promise<void> {
     for (const [name, below] of Object.entries(declared.subcommands ?? {})) {
       const named = command.command(name).description(below.summary);
-      if (all || this.#words.has(name)) await this.#declare(named, await loadSubcommand(below), all);
+      if (words === 'all') await this.#declare(named, await loadSubcommand(below), words);
+      else if (words.includes(name))
+        await this.#declare(named, await loadSubcommand(below), words.slice(words.indexOf(name) + 1));
     }
-    const otherWord = Object.entries(declared.knownElsewhere ?? {}).find(([flag]) => this.#says(flag));
+    const otherWord = Object.entries(declared.knownElsewhere ?? {}).find(([known]) => says(words, known));
     command.showHelpAfterError(`  ${otherWord ? `${otherWord[1]}; ` : ''}${helpHint(command)}`);
     const addExamples = () => {
       if (declared.examples?.length) command.addHelpText('after', examplesText(declared.examples));
@@ -209,7 +214,9 @@ class Assembly {
     for (const option of options.values()) command.addOption(option);
     const added = [...settings, ...variants];
     for (const { operator, option } of added) {
-      option.helpGroup(`Flags of ${operator.name}:`).hideHelp(!this.#words.has(operator.name) && !isOutside(operator));
+      option
+        .helpGroup(`Flags of ${operator.name}:`)
+        .hideHelp(!this.#words.includes(operator.name) && !isOutside(operator));
       command.addOption(option);
     }
     if (added.some(({ option }) => option.hidden))
@@ -228,8 +235,8 @@ class Assembly {
     return Object.hasOwn(commandsElsewhere, command) ? `${commandsElsewhere[command]}; ` : '';
   }
 
-  #says(flag: string): boolean {
-    return [...this.#words].some((word) => word === flag || word.startsWith(`${flag}=`));
+  #wordsAfter(command: string): readonly string[] {
+    return this.#words.slice(this.#words.indexOf(command) + 1);
   }
 
   #context(
@@ -327,6 +334,13 @@ class Assembly {
     const all = settableFlags(await new Assembly(this.#installation, this.#packages).assemble());
     return names.filter((name) => !all.has(name));
   }
+}
+
+/** Whether the words after a command hold a flag, or begin with the name of a command, that other programs have. */
+function says(words: readonly string[] | 'all', known: string): boolean {
+  if (words === 'all') return false;
+  if (!known.startsWith('-')) return words.find((word) => !word.startsWith('-')) === known;
+  return words.some((word) => word === known || word.startsWith(`${known}=`));
 }
 
 /** A command that works with operators takes those of other packages, too. */

@@ -405,6 +405,18 @@ describe('errors have one style', () => {
       ['sops', '-d', 'a.yaml'],
       "slipway: unknown option '-d'\n  use slipway sops decrypt FILE; slipway sops --help lists its commands\n",
     ],
+    [
+      ['helmfile', 'lint', '-f', 'x'],
+      "slipway: unknown command 'lint'\n(Did you mean list?)\n  slipway helmfile template renders every release; slipway chart lint looks a chart over; slipway helmfile --help lists its commands\n",
+    ],
+    [
+      ['chart', 'show', 'repository'],
+      "slipway: unknown command 'repository'\n  slipway chart show --help lists its commands\n",
+    ],
+    [
+      ['chart', 'upgrade', 'shop', './web', '--wait=watcher'],
+      "slipway: --wait is true or false, not 'watcher'\n  slipway chart upgrade --help lists its flags\n",
+    ],
     [['up', '--frob'], "slipway: unknown option '--frob'\n  slipway up --help lists its flags\n"],
     [
       ['chart', 'install', '--frob'],

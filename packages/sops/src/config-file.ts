@@ -37,6 +37,7 @@ export async function findConfigFile(path: string): Promise<string | undefined> 
   return undefined;
 }
 
+/** What counts besides the file. */
 export interface CreationRuleOptions {
   /** Recipients that are used instead of those of the rule, whatever keys it names. */
   readonly recipients?: readonly string[];

@@ -9,6 +9,7 @@ export { type FormatName, formatOfPath } from './formats/format.ts';
 export { generateAgeKey, recipientOf } from './keys/age-keys.ts';
 export { findAgeIdentities, identitiesIn, type KeyLookupOptions } from './keys/key-lookup.ts';
 export type { Metadata, WrappedKey } from './metadata.ts';
+export { decryptFile, type DecryptFileOptions } from './decrypt-file.ts';
 export type { SelectionRule } from './selection.ts';
 export { SopsError, type SopsErrorCode } from './sops-error.ts';
 export {

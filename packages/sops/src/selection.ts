@@ -4,11 +4,17 @@ import { SopsError } from './sops-error.ts';
 
 /** Which leaves of a file are encrypted, in the words of `.sops.yaml`. At most one is set; none means `unencrypted_suffix: _unencrypted`. */
 export interface SelectionRule {
+  /** Clear: what is under keys that end so. */
   readonly unencryptedSuffix?: string;
+  /** Encrypted: only what is under keys that end so. */
   readonly encryptedSuffix?: string;
+  /** Clear: what is under keys that match (RE2). */
   readonly unencryptedRegex?: string;
+  /** Encrypted: only what is under keys that match (RE2). */
   readonly encryptedRegex?: string;
+  /** Clear: what is under comments that match (RE2). */
   readonly unencryptedCommentRegex?: string;
+  /** Encrypted: only what is under comments that match (RE2). */
   readonly encryptedCommentRegex?: string;
 }
 

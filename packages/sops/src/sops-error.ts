@@ -5,7 +5,7 @@
  * - `metadata`: the `sops` block is damaged
  * - `no-key`: none of the identities opens the file
  * - `tampered`: a value or the MAC does not fit what was signed
- * - `config`: `.sops.yaml`, the recipients or a path are wrong
+ * - `config`: `.sops.yaml`, the recipients, a path or a value that was given are wrong
  * - `not-found`: there is nothing at a path
  * - `unsupported`: SOPS can, this package cannot
  */

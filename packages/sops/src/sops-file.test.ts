@@ -369,7 +369,8 @@ suite('one value', () => {
 
   test.each(['', 'hunter2', '1, "b": 2', '{"a": '])('that is not JSON is refused and not shown: %j', async (json) => {
     const error = await setValue(await seal(text), ['a'], json, options()).catch((thrown: unknown) => thrown as Error);
-    expect(String(error)).toMatch(/^SopsError: not valid JSON( at line 1, column \d+)?$/);
+    expect(String(error)).toMatch(/^SopsError: the value: not valid JSON( at line 1, column \d+)?$/);
+    expect(error).toMatchObject({ code: 'config', hint: `a text takes double quotes: '"text"'` });
   });
 
   test('cannot take the name of the sops block', async () => {
@@ -509,4 +510,10 @@ suite('bad input', () => {
   test('a plain file is not taken for an encrypted one', async () => {
     await expect(unseal('a: b\n')).rejects.toThrow(/it is not encrypted/);
   });
+});
+
+test('a clear file of bytes is told from an encrypted one, with what to do', async () => {
+  const failed = decrypt('hello\n', { format: 'binary', identities: ['AGE-SECRET-KEY-1'] });
+  await expect(failed).rejects.toThrow('not an encrypted file of bytes: not valid JSON');
+  await expect(failed).rejects.toMatchObject({ hint: 'encrypt it first, or name the format of the file' });
 });

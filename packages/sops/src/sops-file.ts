@@ -10,7 +10,7 @@ import { defaultSuffix, type Metadata, readMetadata, writeMetadata } from './met
 import { type SelectionRule, selectionOf } from './selection.ts';
 import { SopsError } from './sops-error.ts';
 import { setValueAt, type TreePath, unsetValueAt, valueAt } from './tree-path.ts';
-import { type Documents, Mapping } from './tree.ts';
+import { type Documents, Mapping, type Value } from './tree.ts';
 
 /** The release of sops whose format is written. */
 const formatVersion = '3.13.3';
@@ -21,6 +21,7 @@ export interface LayoutOptions {
   readonly indent?: number;
 }
 
+/** For whom a file is encrypted, and how. */
 export interface EncryptOptions extends LayoutOptions {
   readonly format: FormatName;
   /** Format of the result. Default: that of the plain file. */
@@ -35,12 +36,14 @@ export interface EncryptOptions extends LayoutOptions {
   readonly clock?: Clock;
 }
 
+/** Who opens a file. */
 export interface DecryptOptions extends LayoutOptions {
   readonly format: FormatName;
   /** Age identities (`AGE-SECRET-KEY-…`) and private SSH keys in PEM. */
   readonly identities: readonly string[];
 }
 
+/** Who opens a file, and what of it is wanted. */
 export interface OutputOptions extends DecryptOptions {
   /** Format of the result. Default: that of the file. */
   readonly outputFormat?: FormatName;
@@ -48,6 +51,7 @@ export interface OutputOptions extends DecryptOptions {
   readonly extract?: TreePath;
 }
 
+/** Who changes a file. */
 export interface ChangeOptions extends DecryptOptions {
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
@@ -163,7 +167,19 @@ export async function setValue(
   json: string,
   options: ChangeOptions,
 ): Promise<Buffer> {
-  return await change(sealed, options, (document) => setValueAt(document, path, readJsonValue(json)));
+  return await change(sealed, options, (document) => setValueAt(document, path, givenValue(json)));
+}
+
+function givenValue(json: string): Value {
+  try {
+    return readJsonValue(json);
+  } catch (cause) {
+    if (!(cause instanceof SopsError)) throw cause;
+    throw new SopsError('config', `the value: ${cause.message}`, {
+      hint: cause.hint || `a text takes double quotes: '"text"'`,
+      cause,
+    });
+  }
 }
 
 /** Takes the value at a path out of the first document; what is left keeps its bytes. Fails with `not-found` when there is none. */

@@ -43,7 +43,6 @@ test.skipIf(withoutShell)('the lines for the command line work one after the oth
   const slipway = `${process.execPath} ${join(home, '..', 'cli', 'src', 'main.ts')}`;
   const folder = await mkdtemp(join(tmpdir(), 'sops-readme-'));
   try {
-    await writeFile(join(folder, 'secrets.yaml'), 'password: hunter2\n');
     // `sed` is not there everywhere; what it looks for stands in the second line.
     const recipient = '$(while read -r a b c d; do case "$c" in key:) echo "$d";; esac; done < key.txt)';
     const script = lines.replaceAll('slipway', slipway).replace(/\$\(sed .*?\)(?= )/, recipient);

@@ -7,23 +7,26 @@ export interface ChartFile {
   readonly data: Uint8Array;
 }
 
+/** A chart that Chart.yaml asks for; texts it does not say are empty. */
 export interface ChartDependency {
   readonly name: string;
   readonly version: string;
   readonly repository: string;
   readonly condition: string;
   readonly tags: readonly string[];
+  /** Names of `exports`, or which table of the child goes to which of the parent. */
   readonly importValues: readonly (string | { readonly child: string; readonly parent: string })[];
   readonly alias: string;
 }
 
+/** Somebody who keeps a chart. */
 export interface ChartMaintainer {
   readonly name: string;
   readonly email: string;
   readonly url: string;
 }
 
-/** Chart.yaml. */
+/** Chart.yaml; texts it does not say are empty. */
 export interface ChartMetadata {
   readonly name: string;
   readonly version: string;
@@ -53,6 +56,7 @@ export interface Chart {
   readonly lock: GoMap | undefined;
   /** values.yaml. */
   readonly values: GoMap;
+  /** values.schema.json, as it is. */
   readonly schema: Uint8Array | undefined;
   readonly templates: readonly ChartFile[];
   /** What templates reach through `.Files`, `crds/` included. */

@@ -1,5 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { helmsOwnCommands } from './commands-elsewhere.ts';
+
 /** `slipway chart`. */
 export const command = defineCommand({
   subcommands: {
@@ -65,6 +67,7 @@ export const command = defineCommand({
       command: async () => (await import('./history.ts')).historyCommand,
     },
   },
+  knownElsewhere: helmsOwnCommands,
   examples: [
     { line: 'slipway chart template shop ./charts/web --set replicas=3' },
     { line: 'slipway chart upgrade --install shop ./charts/web' },

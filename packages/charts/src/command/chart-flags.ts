@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import type { TlsSettings } from '@slipway/kube';
-import { CommandError, type FlagValues, type Terminal } from '@slipway/kube/command';
+import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube/command';
 
-import { ChartError } from '../chart/chart-error.ts';
 import type { Chart } from '../chart/chart.ts';
 import { checkInstallable, missingDependencies } from '../chart/installable.ts';
 import { loadChart } from '../chart/load.ts';
@@ -83,17 +82,22 @@ export function referenceTo(chart: string, flags: FlagValues<typeof chartFlags>)
   return { chart, version, repository: flags.repo };
 }
 
-/** The chart an argument names. What is on this machine comes first, unless a repository is named. */
+/**
+ * The chart an argument names. What is on this machine comes first, unless a repository is named.
+ *
+ * @param hint what may have gone wrong when there is no such chart
+ */
 export async function openChart(
   chart: string,
   flags: FlagValues<typeof chartFlags>,
   terminal: Terminal,
+  hint = 'check the path of the chart',
 ): Promise<Chart> {
   const path = resolve(terminal.cwd, chart);
   if (flags.repo === undefined) {
     if (existsSync(path)) return await loadChart(path);
     if (isAbsolute(chart) || chart.startsWith('.') || !/[/:]/.test(chart))
-      throw new ChartError('NotFound', `path "${chart}" not found`);
+      throw new CommandError(`path "${chart}" not found`, { hint, exitCode: exitCodes.usage });
   }
   await using repositories = await openRepositories(terminal, flags);
   return await repositories.load(referenceTo(chart, flags), terminal.signal);
@@ -105,7 +109,8 @@ export async function readChart(
   flags: FlagValues<typeof chartFlags> & FlagValues<typeof valueFlags> & Partial<FlagValues<typeof dependencyFlag>>,
   terminal: Terminal,
 ): Promise<{ readonly chart: Chart; readonly values: GoMap }> {
-  let opened = await openChart(chart, flags, terminal);
+  const hint = 'check the path of the chart; the name of the release stands before it';
+  let opened = await openChart(chart, flags, terminal, hint);
   if (flags['dependency-update'] && missingDependencies(opened).length > 0) {
     const { completeChart } = await import('./complete-chart.ts');
     opened = await completeChart(chart, flags, terminal);
@@ -121,14 +126,15 @@ async function readTls(terminal: Terminal, flags: FlagValues<typeof serverFlags>
     try {
       return await readFile(resolve(terminal.cwd, path), 'utf8');
     } catch (cause) {
-      throw new CommandError(`--${flag}: cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new CommandError(`--${flag}: cannot read ${path}: ${code}`, { exitCode: exitCodes.usage, cause });
     }
   };
   const ca = await read('ca-file');
   const cert = await read('cert-file');
   const key = await read('key-file');
   if ((cert === undefined) !== (key === undefined))
-    throw new CommandError('--cert-file and --key-file belong together');
+    throw new CommandError('--cert-file and --key-file belong together', { exitCode: exitCodes.usage });
   const insecureSkipVerify = flags['insecure-skip-tls-verify'];
   return tlsSettings({ ca, cert, key, insecureSkipVerify });
 }

@@ -1,5 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 
+import { helmfilesOwnCommands } from './commands-elsewhere.ts';
+
 /** `slipway helmfile`. */
 export const command = defineCommand({
   subcommands: {
@@ -36,5 +38,6 @@ export const command = defineCommand({
       command: async () => (await import('./helmfile-destroy.ts')).helmfileDestroyCommand,
     },
   },
+  knownElsewhere: helmfilesOwnCommands,
   examples: [{ line: 'slipway helmfile list -f helmfile.d' }, { line: 'slipway helmfile diff -l name=shop' }],
 });

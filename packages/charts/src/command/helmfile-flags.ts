@@ -4,10 +4,8 @@ import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
 import type { NeedsPolicy } from '../helmfile/plan.ts';
 import { ChartRepositories } from '../repository/chart-repositories.ts';
-import { openServers } from '../repository/download.ts';
-import { readHelmConfig } from '../repository/helm-config.ts';
-import { collectValues } from '../values/value-options.ts';
 import { localTimeZone } from './local-time-zone.ts';
+import { givenValues } from './value-flags.ts';
 
 /** Which states and which releases: flags of every helmfile command. */
 export const helmfileFlags = {
@@ -81,20 +79,14 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
 /** Loads what the flags name. Templates may not run programs. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
   const setText = { set: flags['state-values-set'], setString: flags['state-values-set-string'] };
-  const set = await collectValues(setText, () => Promise.reject(new Error('these flags name no files')));
+  const set = await givenValues(setText, () => Promise.reject(new Error('these flags name no files')));
   const helmfile = await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),
     environment: flags.environment,
     selectors: flags.selector,
     env: terminal.env,
-    charts: async (repositories) => {
-      const config = await readHelmConfig(terminal.env);
-      return new ChartRepositories({
-        config: { ...config, repositories: [...repositories, ...config.repositories] },
-        open: openServers(terminal.env),
-      });
-    },
+    charts: async (repositories) => await ChartRepositories.open(terminal.env, { repositories }),
     valuesFiles: flags['state-values-file'] ?? [],
     ...(set.size > 0 ? { set: toPlain(set) as Record<string, unknown> } : {}),
     functions: { clock: terminal.clock, random: terminal.random, timeZone: localTimeZone(terminal.env) },

@@ -7,7 +7,7 @@ const noPrograms = 'no program is run on manifests';
 const showsFirst = 'nothing asks back: slipway helmfile diff shows what would change';
 
 /** Flags of helmfile's that no command of ours has, and what to do instead. */
-export const helmfilesOwn = {
+const helmfilesOwn = {
   '--namespace': 'write namespace: into the state; it counts for all its releases',
   '-n': 'write namespace: into the state; it counts for all its releases',
   '--chart': 'write the chart into the release',

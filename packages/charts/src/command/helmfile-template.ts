@@ -2,6 +2,7 @@ import { defineCommand } from '@slipway/kube/command';
 
 import { naming } from '../helmfile/named-failure.ts';
 import { outputFolder } from '../helmfile/output-file.ts';
+import { defaultKubeVersion } from '../render/capabilities.ts';
 import { templateOutput } from '../render/template-output.ts';
 import { helmfileFlags, loadFromFlags, needsFlags, needsPolicy } from './helmfile-flags.ts';
 import { helmfilesOwnTemplating } from './helmfile-own-flags.ts';
@@ -23,7 +24,11 @@ export const helmfileTemplateCommand = defineCommand({
       summary: 'only what comes from this template of the charts',
       perCall: true,
     },
-    'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
+    'kube-version': {
+      type: 'string',
+      value: 'version',
+      summary: `the Kubernetes version templates see; else that of the release, or ${defaultKubeVersion}`,
+    },
     'output-dir': {
       type: 'string',
       value: 'folder',
@@ -33,7 +38,8 @@ export const helmfileTemplateCommand = defineCommand({
     'output-dir-template': {
       type: 'string',
       value: 'template',
-      summary: 'the folder of each release, made of .OutputDir, .Release, .State and .Environment',
+      summary:
+        'the folder of each release, made of .OutputDir, .Release, .State and .Environment; else one of the name of its state and its own',
       perCall: true,
     },
   },

@@ -17,7 +17,10 @@ export const helmfileWorkFlags = {
     summary: 'kubeContext of the releases of this cluster, where no kubeconfig says its context, as in a pod',
   },
   concurrency: { type: 'integer', least: 1, summary: 'releases to work on at the same time', default: 1 },
-  timeout: { type: 'duration', summary: 'how long each hook and each wait may take' },
+  timeout: {
+    type: 'duration',
+    summary: 'how long each hook and each wait may take; else what the helmfile says, or 5m',
+  },
   'no-hooks': { type: 'boolean', summary: 'run no hooks of the charts' },
 } as const;
 

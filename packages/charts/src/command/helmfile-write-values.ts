@@ -15,7 +15,8 @@ export const helmfileWriteValuesCommand = defineCommand({
     'output-file-template': {
       type: 'string',
       value: 'template',
-      summary: 'where each file goes, made of .Release, .State and .Environment',
+      summary:
+        'where each file goes, made of .Release, .State and .Environment; else beside the state, in a folder of its name',
     },
   },
   knownElsewhere: helmfilesOwnBuilding,

@@ -1,5 +1,6 @@
-import { CommandError, defineCommand, outputFlag } from '@slipway/kube';
+import { defineCommand, outputFlag } from '@slipway/kube';
 
+import { noRelease } from '../release/missing.ts';
 import { ReleaseStorage } from '../release/storage.ts';
 import { ansiLayout, recordedTimeText } from './recorded-time.ts';
 import { explained, namespaceFlag } from './release-flags.ts';
@@ -22,12 +23,11 @@ export const historyCommand = defineCommand({
     await using cluster = await connect();
     const namespace = flags.namespace ?? cluster.namespace;
     const storage = new ReleaseStorage(cluster.client, () => terminal.clock.now());
-    const stored = await explained(async () => await storage.history(namespace, name));
-    if (stored.length === 0) {
-      throw new CommandError(`there is no release ${name} in namespace ${namespace}`, {
-        hint: 'slipway chart list -A shows all',
-      });
-    }
+    const stored = await explained(async () => {
+      const all = await storage.history(namespace, name);
+      if (all.length === 0) throw noRelease({ name, namespace });
+      return all;
+    });
     const isRecord = flags.output === 'json' || flags.output === 'yaml';
     const rows = stored.slice(-flags.max).map(({ release }) => ({
       revision: release.revision,

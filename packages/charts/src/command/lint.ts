@@ -6,13 +6,13 @@ import { ChartError } from '../chart/chart-error.ts';
 import { chartFiles } from '../chart/load.ts';
 import { lintChart, type LintOptions } from '../lint/lint-chart.ts';
 import type { LintMessage } from '../lint/lint-message.ts';
-import { Capabilities } from '../render/capabilities.ts';
+import { Capabilities, defaultKubeVersion } from '../render/capabilities.ts';
 import { explained } from './release-flags.ts';
 import { readValueFlags, valueFlags } from './value-flags.ts';
 
 /** `slipway chart lint`. */
 export const lintCommand = defineCommand({
-  arguments: [{ name: 'chart', summary: 'folders or .tgz', required: true, repeated: true }],
+  arguments: [{ name: 'chart', summary: 'folders or .tgz; the current folder by default', repeated: true }],
   flags: {
     ...valueFlags,
     strict: { type: 'boolean', summary: 'warnings are failures, too' },
@@ -28,7 +28,7 @@ export const lintCommand = defineCommand({
     'kube-version': {
       type: 'string',
       value: 'version',
-      summary: 'the Kubernetes version templates see, and by which APIs are judged',
+      summary: `the Kubernetes version templates see, and by which APIs are judged; ${defaultKubeVersion} by default`,
     },
     'skip-schema-validation': { type: 'boolean', summary: 'do not check values against values.schema.json' },
   },
@@ -42,9 +42,10 @@ export const lintCommand = defineCommand({
         skipSchemaValidation: flags['skip-schema-validation'],
       };
       checkVersion(flags['kube-version']);
-      const paths = [...args];
+      const given = args.length === 0 ? ['.'] : args;
+      const paths = [...given];
       if (flags['with-subcharts'])
-        for (const path of args) paths.push(...(await subcharts(terminal.cwd, join(path, 'charts'))));
+        for (const path of given) paths.push(...(await subcharts(terminal.cwd, join(path, 'charts'))));
       const failing = flags.strict ? ['ERROR', 'WARNING'] : ['ERROR'];
       let failed = 0;
       let hasComplaint = false;

@@ -10,6 +10,7 @@ import {
 } from '@slipway/kube';
 import { RE2JS } from 're2js';
 
+import { utf8Compare } from '../go/bytes.ts';
 import type { Release } from '../release/release.ts';
 import { ReleaseStorage } from '../release/storage.ts';
 import { goLayout, recordedTimeText } from './recorded-time.ts';
@@ -136,14 +137,10 @@ function newest(releases: readonly Release[]): Release[] {
 }
 
 function byName(a: Release, b: Release): number {
-  return compare(a.name, b.name) || compare(a.namespace, b.namespace) || a.revision - b.revision;
+  return utf8Compare(a.name, b.name) || utf8Compare(a.namespace, b.namespace) || a.revision - b.revision;
 }
 
 function byDate(a: Release, b: Release): number {
   const second = ({ lastDeployed }: Release) => Math.floor((Date.parse(lastDeployed) || 0) / 1000);
   return second(a) - second(b) || byName(a, b);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -17,7 +17,7 @@ export function templatedName(template: string): string {
 }
 
 /** `web-1700000000`, as Helm names a release of a chart for which nobody has a name. */
-export function generatedName(chart: string, now: number): string {
+function generatedName(chart: string, now: number): string {
   const [word = ''] = basename(chart).split('.');
   return `${word === '' ? 'chart' : word}-${Math.floor(now / 1000)}`;
 }

@@ -116,4 +116,19 @@ describe('slipway chart template', () => {
   ] as const)('says what is wrong: %j %j', async (args, flags, message) => {
     await expect(template(args, flags as Partial<FlagValues<Flags>>)).rejects.toThrow(message);
   });
+
+  it.each([
+    [['web', 'shop'], {}, /name of the release stands before/],
+    [['web'], { values: ['absent.yaml'] }, /look at the path/],
+    [['web'], { values: ['web/templates/config.yaml'] }, /correct the values/],
+    [['web'], { set: ['a'] }, /write key=value/],
+    [['web'], { 'set-json': ['a={'] }, /texts take double quotes/],
+    [['web'], { 'set-file': ['a=absent'] }, /look at the path/],
+  ] as const)(
+    'what is wrong with the words it is called with ends it with code 2: %j %j',
+    async (args, flags, hint) => {
+      const failed = template(args, flags as Partial<FlagValues<Flags>>);
+      await expect(failed).rejects.toMatchObject({ exitCode: 2, hint: expect.stringMatching(hint) as string });
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { defineCommand } from '@slipway/kube/command';
 import { bytesToText } from '../go/bytes.ts';
 import { checkReleaseName } from '../release/release-name.ts';
+import { defaultKubeVersion } from '../render/capabilities.ts';
 import { renderChart } from '../render/render.ts';
 import { templatePieces } from '../render/template-output.ts';
 import { chartArgument, chartFlags, dependencyFlag, readChart } from './chart-flags.ts';
@@ -41,7 +42,11 @@ export const templateCommand = defineCommand({
     'skip-tests': { type: 'boolean', summary: 'leave out hooks that are tests' },
     'no-hooks': { type: 'boolean', summary: 'leave out hooks' },
     'is-upgrade': { type: 'boolean', summary: 'templates see an upgrade instead of an installation' },
-    'kube-version': { type: 'string', value: 'version', summary: 'the Kubernetes version templates see' },
+    'kube-version': {
+      type: 'string',
+      value: 'version',
+      summary: `the Kubernetes version templates see; ${defaultKubeVersion} by default`,
+    },
     'api-versions': {
       type: 'string',
       short: 'a',

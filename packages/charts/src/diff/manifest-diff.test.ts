@@ -64,7 +64,8 @@ test.each([
   ['in a list', (word: string) => `{apiVersion: v1, kind: List, items: [${oneSecret(word)}]}`],
   [
     'in a list of a list',
-    (word: string) => `{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List, items: [${oneSecret(word)}]}]}`,
+    (word: string) =>
+      `{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List, items: [${oneSecret(word)}]}]}`,
   ],
   [
     'with data that is no mapping',

@@ -5,6 +5,7 @@ import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { diffLines, withContext, type DiffLine } from './line-diff.ts';
 
+/** An object that is not the same in two manifests. */
 export interface ObjectDifference {
   /** `Deployment apps/shop (apps/v1)` */
   readonly object: string;

@@ -204,7 +204,7 @@ function pem(label: string, der: Buffer): string {
 }
 
 /** Each kind of key in the form Go writes it. */
-export function keyToPem(key: KeyObject): string {
+function keyToPem(key: KeyObject): string {
   const type = key.asymmetricKeyType === 'rsa' ? 'pkcs1' : key.asymmetricKeyType === 'ec' ? 'sec1' : 'pkcs8';
   return key.export({ type, format: 'pem' }) as string;
 }

@@ -26,6 +26,7 @@ export interface EnvironmentOptions extends Partial<Omit<FunctionEnvironment, 't
   readonly timeZone?: string | (() => string);
 }
 
+/** An environment with what is given, and the usual for the rest: the clock and the randomness of the machine, a `lookup` that finds nothing. */
 export function makeEnvironment(options: EnvironmentOptions = {}): FunctionEnvironment {
   const { timeZone = 'UTC' } = options;
   let found = typeof timeZone === 'string' ? timeZone : undefined;

@@ -2,7 +2,7 @@ import { generateKeyPair, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { promisify } from 'node:util';
 
 /** Bits of the keys certificates get. */
-export const certificateBits = 2048;
+const certificateBits = 2048;
 /** Never more at once, whatever a chart did last time. */
 const mostKeys = 16;
 const mostCharts = 500;

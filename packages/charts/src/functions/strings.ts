@@ -73,7 +73,7 @@ function trimSpace(text: string): string {
 }
 
 /** Go's `strings.Split`; an empty separator cuts between characters. */
-export function splitText(text: string, separator: string, limit = -1): string[] {
+function splitText(text: string, separator: string, limit = -1): string[] {
   if (limit === 0) return [];
   const parts = separator === '' ? runes(text) : text.split(separator);
   if (limit < 0 || parts.length <= limit) return parts;

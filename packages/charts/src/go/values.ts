@@ -22,6 +22,7 @@ export type Value =
   | GoMap
   | GoObject;
 
+/** A map as Go has it, which templates may change; `fromPlain` makes them. */
 export type GoMap = Map<string, Value>;
 
 /** An integer of a type other than `int`. */

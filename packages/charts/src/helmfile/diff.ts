@@ -6,6 +6,7 @@ import type { HelmfileRelease } from './release.ts';
 import { workThrough } from './sync.ts';
 import { HelmfileWork, type HelmfileWorkOptions, type ReleaseOutcome } from './work.ts';
 
+/** What would change in a release of a helmfile. */
 export interface ReleaseDifference extends ReleaseChange {
   readonly release: HelmfileRelease;
 }

@@ -22,7 +22,7 @@ export type HelmfileErrorCode =
   | 'InvalidSelector';
 
 const hints: Readonly<Record<HelmfileErrorCode, string>> = {
-  NotFound: 'check the path; it is relative to the directory of the state file',
+  NotFound: 'check the path; it begins in the directory that is named',
   InvalidState: 'correct the state at the named place',
   Unsupported: 'leave it out, or use helmfile itself for this state',
   TemplateFailed: 'look at the named template and at the values it reads',

@@ -26,6 +26,7 @@ import { syncReleases } from './sync.ts';
 import { realPath, TreeFiles } from './tree-files.ts';
 import type { HelmfileWorkOptions, ReleaseOutcome } from './work.ts';
 
+/** Which helmfile, and what it may reach. */
 export interface LoadHelmfileOptions {
   /** A state file, or a directory of them. Default: `helmfile.yaml`, `helmfile.yaml.gotmpl` or `helmfile.d` in `cwd`. */
   path?: string;
@@ -35,6 +36,7 @@ export interface LoadHelmfileOptions {
   selectors?: readonly string[];
   /** What `env` and `requiredEnv` read. Default: nothing, so that a result depends on its arguments alone. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths begin. */
   cwd: string;
   /** Values over those of the environment, for every state that is not nested. */
   values?: Readonly<Record<string, unknown>>;
@@ -56,6 +58,7 @@ export interface LoadHelmfileOptions {
   functions?: EnvironmentOptions;
 }
 
+/** A row of `helmfile list`. */
 export interface ListedRelease {
   readonly name: string;
   readonly namespace: string;
@@ -99,6 +102,7 @@ export interface Helmfile extends AsyncDisposable {
   syncReleases(context: ReleaseContext, options?: HelmfileWorkOptions): Promise<ReleaseOutcome[]>;
 }
 
+/** What a release cannot say itself. */
 export type RenderReleaseOptions = Omit<RenderOptions, 'values' | 'release'> &
   Pick<RenderOptions['release'], 'isUpgrade' | 'revision'>;
 

@@ -192,7 +192,7 @@ const releaseKeys = (ofHooks: Field): Fields => ({
   trackFailOnError: refused,
 });
 
-export const releaseFields = releaseKeys(refused);
+const releaseFields = releaseKeys(refused);
 
 export const stateFields: Fields = {
   helmBinary: refused,

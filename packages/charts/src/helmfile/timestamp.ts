@@ -4,7 +4,7 @@ const parts =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /** The time a plain scalar of go-yaml v3 stands for, such as `2026-11-15`; it must be one by its form. */
-export function readTimestamp(text: string): GoTime {
+function readTimestamp(text: string): GoTime {
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = parts.exec(text)!;
   const offset = zone === 'Z' ? 0 : offsetMinutes(zone);
   const nanoseconds = Number(fraction.padEnd(9, '0'));

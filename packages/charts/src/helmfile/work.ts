@@ -22,18 +22,23 @@ export interface HelmfileWorkOptions {
   readonly namespace?: string;
   /** Releases to work on at the same time, where none needs another. Default 1. */
   readonly concurrency?: number;
+  /** The last values of each release count, with those of the helmfile over them. */
   readonly reuseValues?: boolean;
+  /** Wait until everything is ready. */
   readonly wait?: boolean;
   /** With `wait`: for Jobs to complete, too. */
   readonly waitForJobs?: boolean;
-  /** In milliseconds. */
+  /** For each hook and each wait, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Run no hooks of the charts. */
   readonly skipHooks?: boolean;
+  /** Leave out the files under `crds/`. */
   readonly skipCrds?: boolean;
   /** Told of every release that is done, so that a person knows what was when a later one fails. */
   readonly onOutcome?: (outcome: ReleaseOutcome) => void;
 }
 
+/** What was done with a release. */
 export interface ReleaseOutcome {
   readonly release: HelmfileRelease;
   readonly action: 'installed' | 'upgraded' | 'uninstalled' | 'unchanged';

@@ -17,7 +17,7 @@ export interface LintOptions {
 }
 
 /** A chart that may be broken. */
-export interface ChartSource {
+export interface UncheckedChart {
   /** Where it is, for messages about all of it. */
   readonly path: string;
   readonly files: readonly ChartFile[];
@@ -26,14 +26,14 @@ export interface ChartSource {
 }
 
 /** A chart as its rules see it. */
-export interface LintedChart extends ChartSource {
+export interface LintedChart extends UncheckedChart {
   /** What came of loading it. */
   readonly chart: Chart | ChartError;
   readonly options: LintOptions;
 }
 
 /** Looks for mistakes in a chart, as `helm lint` does. */
-export async function lintChart(source: ChartSource, options: LintOptions): Promise<LintMessage[]> {
+export async function lintChart(source: UncheckedChart, options: LintOptions): Promise<LintMessage[]> {
   const findings = new Findings();
   const linted: LintedChart = { ...source, chart: await loaded(source.files), options };
   chartFileRules(findings, linted);

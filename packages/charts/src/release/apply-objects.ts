@@ -107,7 +107,7 @@ export async function removeObjects(
 }
 
 /** Deletes objects, but for those that belong to somebody else by now. */
-export async function removeOwned(
+async function removeOwned(
   operation: Operation,
   objects: readonly ReleaseObject[],
   owner: Owner,

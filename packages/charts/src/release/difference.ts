@@ -13,6 +13,7 @@ export interface ReleaseChange {
   readonly objects: readonly ObjectDifference[];
 }
 
+/** Of which release, and with which values. */
 export type DifferenceOptions = Pick<
   UpgradeOptions,
   'name' | 'namespace' | 'values' | 'valuesFrom' | 'skipHooks' | 'skipSchemaValidation'

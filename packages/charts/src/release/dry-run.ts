@@ -1,17 +1,17 @@
 import type { Chart } from '../chart/chart.ts';
 import { renderChart, type RenderedChart } from '../render/render.ts';
 import { baseOf } from './history.ts';
+import { neverDeployed } from './missing.ts';
 import { identityOf, objectText, readObjects, recordedObjects, refuseNameless } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent, isKept, isOwnedBy } from './ownership.ts';
 import { newRevision, type PrepareInput, prepareRelease } from './prepare.ts';
 import { recordedRevision } from './recorded-revision.ts';
 import type { Release } from './release.ts';
-import { ReleaseError } from './release-error.ts';
 import { checkReleaseName } from './release-name.ts';
 import type { InstallOptions } from './install.ts';
 import type { UninstallOptions } from './uninstall.ts';
-import { upgradedLabels, upgradeInput } from './upgrade-input.ts';
+import { upgradePreparation } from './upgrade-input.ts';
 import type { UpgradeOptions } from './upgrade.ts';
 
 /** What a dry run says of itself, in Helm's words. */
@@ -68,26 +68,12 @@ export async function planUpgrade(
   if (last === undefined || last.status === 'uninstalled') {
     if (options.install)
       return await (options.looksUp ? planInstallation : renderInstallation)(context, chart, options);
-    throw new ReleaseError('NotFound', `release ${name} in namespace ${namespace} has no deployed releases`, {
-      hint: 'install it, or use upgrade --install',
-    });
+    throw neverDeployed(options);
   }
   const base = baseOf(history)!;
-  const { release, rendered } = await prepareRelease(
-    operation,
-    {
-      ...upgradeInput(base, chart, options),
-      name,
-      namespace,
-      revision: last.revision + 1,
-      isUpgrade: true,
-      labels: upgradedLabels(last, options),
-      firstDeployed: base.firstDeployed,
-      skipSchemaValidation: options.skipSchemaValidation,
-      subNotes: options.subNotes,
-    },
-    { looksUp: options.looksUp },
-  );
+  const { release, rendered } = await prepareRelease(operation, upgradePreparation(base, last, chart, options), {
+    looksUp: options.looksUp,
+  });
   const before = new Set((await recordedObjects(operation.client, base, namespace)).map(identityOf));
   const objects = await readObjects(operation.client, release.manifest, namespace);
   refuseNameless(objects);

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@slipway/kube';
 
+import { utf8Compare } from '../go/bytes.ts';
 import type { HookEvent } from '../render/manifests.ts';
 import { hookEnd } from './hook-end.ts';
 import { objectText, readObjects, type ReleaseObject } from './objects.ts';
@@ -22,7 +23,7 @@ export async function runHooks(
   if (due.length === 0) return release.hooks;
   operation.say({ type: 'phase', text: `${event} hooks` });
   // The record has them in the order of kinds, which is left to decide between hooks of one name.
-  const ordered = due.toSorted((a, b) => a.weight - b.weight || compare(a.name, b.name));
+  const ordered = due.toSorted((a, b) => a.weight - b.weight || utf8Compare(a.name, b.name));
   const ran = new Map<ReleaseHook, ReleaseHook>();
   const recorded = (): ReleaseHook[] => release.hooks.map((hook) => ran.get(hook) ?? hook);
   for (const [index, hook] of ordered.entries()) {
@@ -100,8 +101,4 @@ async function cleanUp(
 
 function policiesOf(hook: ReleaseHook): ReadonlySet<string> {
   return new Set(hook.deletePolicies.length === 0 ? ['before-hook-creation'] : hook.deletePolicies);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,8 +3,9 @@ import { type KubeObject, Namespace } from '@slipway/kube';
 import type { Chart } from '../chart/chart.ts';
 import { chartCrds, type UserValues } from '../render/render.ts';
 import { applyObjects } from './apply-objects.ts';
+import { fail, undo } from './failure.ts';
 import { openHistory, settle } from './history.ts';
-import { HookFailure, runHooks } from './hooks.ts';
+import { runHooks } from './hooks.ts';
 import { objectText, readObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
@@ -14,6 +15,7 @@ import { ReleaseError, textOf } from './release-error.ts';
 import { uninstallRelease } from './uninstall.ts';
 import { waitReady } from './wait-ready.ts';
 
+/** How to install a release. Every flag is off by default. */
 export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
@@ -29,25 +31,29 @@ export interface InstallOptions {
   readonly rollbackOnFailure?: boolean;
   /** For hooks and waits, in milliseconds. Default 300 000. */
   readonly timeoutMs?: number;
+  /** Leave out the files under `crds/`. */
   readonly skipCrds?: boolean;
+  /** Run no hooks. */
   readonly skipHooks?: boolean;
+  /** Do not check values against values.schema.json. */
   readonly skipSchemaValidation?: boolean;
   /** Notes of subcharts besides the chart's own. Default false. */
   readonly subNotes?: boolean;
   /** Take over objects of others. Default false. */
   readonly takeOwnership?: boolean;
+  /** Take over fields that others wrote; else they are an error. */
   readonly forceConflicts?: boolean;
   /** Use the name of a release that failed or was uninstalled with its history kept. Default false. */
   readonly replace?: boolean;
+  /** Labels of the record. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** A text for the history. Default: `Install complete`, of an upgrade `Upgrade complete`. */
   readonly description?: string;
 }
 
-export const defaultTimeoutMs = 300_000;
-
 /** Installs a chart as a new release. */
 export async function installRelease(context: ReleaseContext, chart: Chart, options: InstallOptions): Promise<Release> {
-  const operation = new Operation(context, options.timeoutMs ?? defaultTimeoutMs);
+  const operation = new Operation(context, options.timeoutMs);
   const { name, namespace } = options;
 
   // 1. The name has to be free.
@@ -139,38 +145,6 @@ async function carryOut(
   }
   const deployed: Release = { ...current, status: 'deployed', description: options.description ?? 'Install complete' };
   return await settle(operation, deployed);
-}
-
-/** Undoes work that failed. Where that fails, too, why the work failed still counts more. */
-export async function undo(failure: unknown, what: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    throw new ReleaseError('Refused', `${textOf(failure)}; and it could not be ${what}: ${textOf(error)}`, {
-      hint: error instanceof ReleaseError ? error.hint : '',
-      cause: failure,
-    });
-  }
-}
-
-/** Stores that a revision failed, and why. Where that cannot be stored, the reason counts more; the revision will be found abandoned. */
-export async function fail(operation: Operation, release: Release, error: unknown, what = 'Release'): Promise<void> {
-  const hooks = error instanceof HookFailure ? error.hooks : release.hooks;
-  const failed: Release = {
-    ...release,
-    hooks,
-    status: 'failed',
-    description: `${what} "${release.name}" failed: ${textOf(error)}`,
-  };
-  if (operation.isInterrupted)
-    operation.say({ type: 'phase', text: `interrupted: ${release.name} is marked as failed` });
-  try {
-    await operation.record(failed);
-  } catch {
-    // What it says may be what makes the record too large.
-    const description = `${failed.description.slice(0, 200)}…`;
-    await operation.record({ ...failed, description }).catch(() => undefined);
-  }
 }
 
 /** As Helm does, which marks one that is there already, too. */

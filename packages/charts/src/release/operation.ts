@@ -26,11 +26,13 @@ export interface ReleaseContext {
   readonly clock: Clock;
   /** The zone templates tell times in, or how to find out when one asks. Default `UTC`. */
   readonly timeZone?: string | (() => string);
+  /** Ends the work; the revision is marked as failed. Default: nothing ends it. */
   readonly signal?: AbortSignal;
   /** Told what happens, for a person who waits. Default: nobody. */
   readonly progress?: (event: ReleaseProgress) => void;
 }
 
+/** Something that happened, or that is waited for. `object` is such as `Deployment shop/web`. */
 export type ReleaseProgress =
   | { readonly type: 'phase'; readonly text: string }
   | { readonly type: 'applied' | 'deleted' | 'hook' | 'ready'; readonly object: string }
@@ -51,8 +53,8 @@ export class Operation {
   readonly #timeoutMs: number;
   #held: HeldRevision | undefined;
 
-  /** @param timeoutMs how long each wait may take: for a hook, or for all objects */
-  constructor(context: ReleaseContext, timeoutMs: number) {
+  /** @param timeoutMs how long each wait may take: for a hook, or for all objects. Default 300 000. */
+  constructor(context: ReleaseContext, timeoutMs = 300_000) {
     this.context = context;
     this.storage = new ReleaseStorage(context.client, () => context.clock.now());
     this.#timeoutMs = timeoutMs;

@@ -15,6 +15,7 @@ export type ReleaseStatus =
 /** How its objects were written: by server-side apply, or as Helm 3 did. */
 export type ApplyMethod = 'ssa' | 'csa';
 
+/** A hook as a record has it, and how it ran last. */
 export interface ReleaseHook {
   readonly name: string;
   readonly kind: string;
@@ -43,7 +44,9 @@ export interface Release {
   /** RFC 3339. */
   readonly firstDeployed: string;
   readonly lastDeployed: string;
+  /** When it was uninstalled, RFC 3339. */
   readonly deleted?: string;
+  /** The revision it went back to. */
   readonly rollbackRevision?: number;
   /** The user's values. */
   readonly config: Readonly<Record<string, unknown>>;

@@ -24,7 +24,7 @@ export interface TestedRelease {
  * that is superseded would be deployed again.
  */
 export async function testRelease(context: ReleaseContext, options: TestOptions): Promise<TestedRelease> {
-  const operation = new Operation(context, options.timeoutMs ?? 300_000);
+  const operation = new Operation(context, options.timeoutMs);
   const release = await recordedRevision(operation.storage, options);
   return await operation.heartbeat(release, async () => {
     try {

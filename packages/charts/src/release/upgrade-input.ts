@@ -4,6 +4,7 @@ import { dialects } from '../chart/dialect.ts';
 import { fromPlain, type GoMap } from '../go/values.ts';
 import type { UserValues } from '../render/render.ts';
 import { coalesceTables, coalesceValues } from '../values/coalesce.ts';
+import type { PrepareInput } from './prepare.ts';
 import type { Release } from './release.ts';
 import type { UpgradeOptions } from './upgrade.ts';
 
@@ -26,8 +27,23 @@ export function upgradeInput(
   }
 }
 
+/** What the record of an upgrade is made of: from `base`, which is deployed, to the revision after `last`. */
+export function upgradePreparation(base: Release, last: Release, chart: Chart, options: UpgradeOptions): PrepareInput {
+  return {
+    ...upgradeInput(base, chart, options),
+    name: options.name,
+    namespace: options.namespace,
+    revision: last.revision + 1,
+    isUpgrade: true,
+    labels: upgradedLabels(last, options),
+    firstDeployed: base.firstDeployed,
+    skipSchemaValidation: options.skipSchemaValidation,
+    subNotes: options.subNotes,
+  };
+}
+
 /** Labels of the last revision, whether it went well or not, with the given over them; the word `null` takes one off. */
-export function upgradedLabels(last: Release, { labels }: Pick<UpgradeOptions, 'labels'>): Record<string, string> {
+function upgradedLabels(last: Release, { labels }: Pick<UpgradeOptions, 'labels'>): Record<string, string> {
   return Object.fromEntries(Object.entries({ ...last.labels, ...labels }).filter(([, value]) => value !== 'null'));
 }
 

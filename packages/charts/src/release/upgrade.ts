@@ -1,8 +1,10 @@
 import type { Chart } from '../chart/chart.ts';
 import { applyObjects, cleanUp, dropObjects } from './apply-objects.ts';
+import { fail, undo } from './failure.ts';
 import { baseOf, openHistory, pruneHistory, settle } from './history.ts';
 import { runHooks } from './hooks.ts';
-import { defaultTimeoutMs, fail, type InstallOptions, installRelease, undo } from './install.ts';
+import { type InstallOptions, installRelease } from './install.ts';
+import { neverDeployed } from './missing.ts';
 import { identityOf, readObjects, recordedObjects, refuseNameless, type ReleaseObject } from './objects.ts';
 import { Operation, type ReleaseContext } from './operation.ts';
 import { findPresent } from './ownership.ts';
@@ -10,9 +12,10 @@ import { prepareRelease } from './prepare.ts';
 import type { Release } from './release.ts';
 import { ReleaseError, textOf } from './release-error.ts';
 import { rollbackRelease } from './rollback.ts';
-import { upgradedLabels, upgradeInput } from './upgrade-input.ts';
+import { upgradePreparation } from './upgrade-input.ts';
 import { waitReady } from './wait-ready.ts';
 
+/** How to upgrade; `rollbackOnFailure` goes back to the last revision that was deployed. */
 export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
   /** Install it when there is no release of that name. Default false. */
   readonly install?: boolean;
@@ -29,7 +32,7 @@ export interface UpgradeOptions extends Omit<InstallOptions, 'replace'> {
 
 /** Upgrades a release to another chart or other values. */
 export async function upgradeRelease(context: ReleaseContext, chart: Chart, options: UpgradeOptions): Promise<Release> {
-  const operation = new Operation(context, options.timeoutMs ?? defaultTimeoutMs);
+  const operation = new Operation(context, options.timeoutMs);
   const { name, namespace } = options;
 
   // 1. What is there? A release that was never deployed is upgraded from its last revision.
@@ -37,24 +40,12 @@ export async function upgradeRelease(context: ReleaseContext, chart: Chart, opti
   if (history.last === undefined || history.last.status === 'uninstalled') {
     if (options.install)
       return await installRelease(context, chart, { ...options, replace: history.last !== undefined });
-    throw new ReleaseError('NotFound', `release ${name} in namespace ${namespace} has no deployed releases`, {
-      hint: 'install it, or use upgrade --install',
-    });
+    throw neverDeployed(options);
   }
   const base = baseOf(history.all)!;
 
   // 2. What should be?
-  const { release } = await prepareRelease(operation, {
-    ...upgradeInput(base, chart, options),
-    name,
-    namespace,
-    revision: history.last.revision + 1,
-    isUpgrade: true,
-    labels: upgradedLabels(history.last, options),
-    firstDeployed: base.firstDeployed,
-    skipSchemaValidation: options.skipSchemaValidation,
-    subNotes: options.subNotes,
-  });
+  const { release } = await prepareRelease(operation, upgradePreparation(base, history.last, chart, options));
   const old = await recordedObjects(operation.client, base, namespace);
   const objects = await readObjects(operation.client, release.manifest, namespace);
   refuseNameless(objects);

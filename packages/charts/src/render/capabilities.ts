@@ -17,7 +17,7 @@ export interface CapabilitiesOptions {
 export const defaultKubeVersion = 'v1.37.0';
 
 /** The groups and versions client-go of that release knows, in its order of preference. */
-export const defaultApiVersions: readonly string[] = [
+const defaultApiVersions: readonly string[] = [
   'v1',
   ...versions('admissionregistration.k8s.io', 'v1', 'v1alpha1', 'v1beta1'),
   ...versions('internal.apiserver.k8s.io', 'v1alpha1'),

@@ -20,6 +20,7 @@ export interface RenderedManifest {
   readonly object: () => Record<string, unknown> | null;
 }
 
+/** When a hook runs, in Helm's words. */
 export type HookEvent =
   | 'pre-install'
   | 'post-install'

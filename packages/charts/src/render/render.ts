@@ -18,9 +18,12 @@ import { renderTemplates } from './templates.ts';
 /** Values of a user: plain objects, or Go values as `collectValues` and `parseSet` make them, which tell integers from floats. */
 export type UserValues = Readonly<Record<string, unknown>> | GoMap;
 
+/** What a chart is rendered with. */
 export interface RenderOptions {
+  /** The user's values, which lie over the chart's. Default: none. */
   values?: UserValues;
   release: ReleaseOptions;
+  /** What `.Capabilities` says; `capabilitiesOf` asks a cluster. Default: what Helm says without one. */
   capabilities?: CapabilitiesOptions;
   /** Reads the cluster for `lookup`; without it every lookup finds nothing. */
   lookup?: Lookup;
@@ -30,8 +33,11 @@ export interface RenderOptions {
   subNotes?: boolean;
   /** Default false: values are checked against `values.schema.json`. */
   skipSchemaValidation?: boolean;
+  /** Tells `now` and dates of certificates. Default: the clock of the machine. */
   clock?: Clock;
+  /** Default: that of the machine. */
   random?: Random;
+  /** For keys and passwords. Default: those of the machine, which nobody can guess. */
   randomBytes?: (size: number) => Uint8Array;
   /** A zone, or how to find out when a template asks: that takes a while. Default `UTC`. */
   timeZone?: string | (() => string);
@@ -39,18 +45,26 @@ export interface RenderOptions {
   cache?: RenderCache;
 }
 
+/** What `.Release` says. */
 export interface ReleaseOptions {
   name: string;
+  /** Default `default`. */
   namespace?: string;
+  /** Default 1. */
   revision?: number;
+  /** Default: that it is no upgrade. */
   isInstall?: boolean;
+  /** Default false. */
   isUpgrade?: boolean;
 }
 
+/** What came of a chart. */
 export interface RenderedChart {
   /** What is to be installed, in order. */
   readonly manifests: readonly RenderedManifest[];
+  /** In the same order; those of an event run by weight and name. */
   readonly hooks: readonly RenderedHook[];
+  /** What NOTES.txt says to the user; empty where there is none. */
   readonly notes: string;
   /** The files under `crds/` of the chart and its enabled subcharts. */
   readonly crds: readonly RenderedCrd[];
@@ -64,6 +78,7 @@ export interface RenderedChart {
   readonly isPure: boolean;
 }
 
+/** A file of definitions, which is passed on as it is. */
 export interface RenderedCrd {
   /** `chart/crds/file.yaml` */
   readonly path: string;

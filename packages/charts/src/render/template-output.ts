@@ -4,6 +4,7 @@ import { dialects, type Dialect } from '../chart/dialect.ts';
 import { splitDocuments } from './manifests.ts';
 import type { RenderedChart } from './render.ts';
 
+/** What is printed of a rendered chart. */
 export interface TemplateOutputOptions {
   /** The one the chart was rendered in. Default `helm4`. */
   dialect?: Dialect;
@@ -28,7 +29,7 @@ export function templateOutput(rendered: RenderedChart, options: TemplateOutputO
 }
 
 /** The same, piece by piece: a single character beyond Latin-1 doubles the room of the text it is in, and the whole is large. */
-export function templateSections(rendered: RenderedChart, options: TemplateOutputOptions = {}): string[] {
+function templateSections(rendered: RenderedChart, options: TemplateOutputOptions = {}): string[] {
   const hooks = (options.hooks ?? true) ? rendered.hooks : [];
   const shown = options.skipTests ? hooks.filter(({ events }) => !events.includes('test')) : hooks;
   const manifests = manifestSections(rendered, options);

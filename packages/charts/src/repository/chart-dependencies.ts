@@ -14,6 +14,7 @@ import { RepositoryError } from './repository-error.ts';
 import { shownAddress } from './shown-address.ts';
 import { wantedRange } from './version-choice.ts';
 
+/** What dependencies are fetched with. */
 export interface DependencyContext {
   readonly repositories: ChartRepositories;
   readonly clock: Clock;

@@ -41,6 +41,7 @@ export interface ChartSource {
   resolve(reference: ChartReference, signal?: AbortSignal): Promise<string>;
 }
 
+/** Which servers there are, and how to speak to them. */
 export interface RepositoryOptions {
   /** Repositories, registries and cache; {@link readHelmConfig} reads Helm's own files. */
   readonly config: HelmConfig;
@@ -70,12 +71,21 @@ export class ChartRepositories implements ChartSource, AsyncDisposable {
     this.#cache = new ArchiveCache(options.config.cacheFolder);
   }
 
-  /** With the configuration of this user. */
+  /**
+   * With the configuration of this user, through the proxy their environment names.
+   *
+   * @param options with `repositories` that count before those of the configuration, such as those of a helmfile
+   */
   static async open(
     env: Readonly<Record<string, string | undefined>>,
-    options: Omit<RepositoryOptions, 'config'> = {},
+    {
+      repositories = [],
+      ...options
+    }: Omit<RepositoryOptions, 'config'> & { readonly repositories?: readonly ConfiguredRepository[] } = {},
   ): Promise<ChartRepositories> {
-    return new ChartRepositories({ open: openServers(env), ...options, config: await readHelmConfig(env) });
+    const found = await readHelmConfig(env);
+    const config = { ...found, repositories: [...repositories, ...found.repositories] };
+    return new ChartRepositories({ open: openServers(env), ...options, config });
   }
 
   /** Fetches a chart and reads it. */

@@ -1,6 +1,7 @@
 import { askHelper } from './credential-helper.ts';
 import { parsedFile, readOptional } from './user-file.ts';
 
+/** A user of a repository or a registry. */
 export interface RepositoryCredentials {
   readonly username: string;
   readonly password: string;

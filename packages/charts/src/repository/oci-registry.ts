@@ -1,4 +1,4 @@
-import type { TlsSettings } from '@slipway/kube';
+import { isRecord, type TlsSettings } from '@slipway/kube';
 
 import { sha256, type ArchiveCache } from './archive-cache.ts';
 import { basicAuthorization } from './basic-authorization.ts';
@@ -244,10 +244,6 @@ interface Manifest {
   readonly digest: string;
   /** Where it came from, for errors. */
   readonly url: URL;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function descriptorsIn({ url }: Manifest, field: string, value: unknown): Descriptor[] {

@@ -223,7 +223,7 @@ function escapeScript(text: string): string {
 }
 
 /** Go's `url.QueryEscape`. */
-export function queryEscape(text: string): string {
+function queryEscape(text: string): string {
   let escaped = '';
   for (const byte of textToBytes(text)) {
     const char = String.fromCharCode(byte);

@@ -8,7 +8,9 @@ import { TemplateExecError, type TemplatePlace } from './template-error.ts';
 /** What a key that a map does not have stands for: nothing, the nil of its type (Helm), or an error (helmfile). */
 export type MissingKey = 'invalid' | 'zero' | 'error';
 
+/** A function templates can call; `fn`, `variadic` and `inRun` make them. */
 export type TemplateFunction = GoFunction<Run>;
+/** Functions by the names templates call them by. */
 export type FunctionTable = ReadonlyMap<string, TemplateFunction>;
 
 /** What a statement asks the loop around it to do. */

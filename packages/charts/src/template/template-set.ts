@@ -6,6 +6,7 @@ import { isEmptyTree } from './nodes.ts';
 import { parse } from './parser.ts';
 import { execute, type Executable, type FunctionTable, type MissingKey, type TemplateLookup } from './run.ts';
 
+/** What templates are run with. */
 export interface TemplateSetOptions {
   /** Functions besides Go's own; they take precedence over those. */
   functions?: FunctionTable;

@@ -15,7 +15,10 @@ export async function readValuesFile(path: string, shown: string): Promise<strin
     return bytesToText(await readUpTo(file, shown));
   } catch (error) {
     if (error instanceof ChartError) throw error;
-    throw new ChartError('InvalidValues', `${shown} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new ChartError('InvalidValues', `${shown} cannot be read: ${(error as Error).message}`, {
+      hint: 'look at the path, which begins in the current folder, and at who may read it',
+      cause: error,
+    });
   }
 }
 

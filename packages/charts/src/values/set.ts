@@ -9,6 +9,10 @@ import { fromPlain, int64, isMap, type GoMap, type Value } from '../go/values.ts
  */
 export type SetMode = 'typed' | 'string' | 'json' | 'literal';
 
+const pairHint =
+  'write key=value, with dots between levels and commas between pairs; a backslash takes a character as it is';
+const jsonHint = `write 'key={"a": 1}', with dots between levels; texts take double quotes`;
+
 const largestIndex = 65_536;
 const deepestKey = 30;
 /** Keys and lists in lists together, which Helm does not bound. */
@@ -90,7 +94,7 @@ class SetParser {
 
   #fail(why: string): never {
     throw new ChartError('InvalidValues', `failed parsing ${quote(this.#text)}: ${why}`, {
-      hint: 'write key=value, with dots between levels and commas between pairs; a backslash takes a character as it is',
+      hint: this.#mode === 'json' ? jsonHint : pairHint,
     });
   }
 

@@ -8,10 +8,15 @@ import { parseSet, parseSetFile, SetBudget } from './set.ts';
 export interface ValueSources {
   /** `-f`: later ones lie over earlier ones. */
   readonly files?: readonly string[];
+  /** `--set-json`: `key=json`, or an object. */
   readonly setJson?: readonly string[];
+  /** `--set`: `a.b=1,c[0]=x`, with numbers, booleans and null. */
   readonly set?: readonly string[];
+  /** `--set-string`: the same, every value a text. */
   readonly setString?: readonly string[];
+  /** `--set-file`: `key=path`. */
   readonly setFile?: readonly string[];
+  /** `--set-literal`: one value, taken as it stands. */
   readonly setLiteral?: readonly string[];
 }
 

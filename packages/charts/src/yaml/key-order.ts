@@ -11,7 +11,7 @@ function isDigit(char: string): boolean {
 const lastAscii = '\x7f';
 
 /** go-yaml's order of keys: letters after everything else, runs of digits by their number (`a2` before `a10`). */
-export function naturalCompare(a: string, b: string): number {
+function naturalCompare(a: string, b: string): number {
   const areAscii = isAscii(a) && isAscii(b);
   const x = areAscii ? a : runes(a);
   const y = areAscii ? b : runes(b);

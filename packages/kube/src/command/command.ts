@@ -12,8 +12,8 @@ export interface Command<F extends CommandFlags = CommandFlags> {
   readonly arguments?: readonly CommandArgument[];
   /** By name without dashes, such as `dry-run`. Default: none. */
   readonly flags?: F;
-  /** Flags that other programs have for what this command does by another one, and what to say to whoever tries them. */
-  readonly knownElsewhere?: Readonly<Record<`-${string}`, string>>;
+  /** Flags, and commands below this one, that other programs have for what is done otherwise here, and what to say to whoever tries them. */
+  readonly knownElsewhere?: Readonly<Record<string, string>>;
   /** It works on a cluster: adds `--kubeconfig` and `--context`, which `connect` of its context follows. */
   readonly connection?: boolean;
   /** Lines to type, with a word on each where it helps. */

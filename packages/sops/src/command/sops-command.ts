@@ -31,6 +31,11 @@ export const command = defineCommand({
     '-r': 'use slipway sops rotate FILE',
     '--rotate': 'use slipway sops rotate FILE',
     '--set': 'use slipway sops set FILE PATH VALUE',
+    'exec-env': 'no program is run: slipway sops decrypt --output-type dotenv prints what a shell can read',
+    'exec-file': 'no program is run: slipway sops decrypt prints the file, and --output writes it',
+    publish: 'slipway sops decrypt prints the file: send that',
+    groups: 'only age keys can be used: rotate --add-age and --rm-age, or updatekeys',
+    keyservice: 'only age keys can be used, and those are read here',
   },
   examples: [{ line: 'slipway sops edit env/secrets.yaml' }],
 });

@@ -22,6 +22,16 @@ export const binaryFormat: Format = {
   writeValue() {
     throw new SopsError('input', 'a binary file has no single values', { hint: 'name the format of the file' });
   },
-  readEncrypted: (bytes) => jsonFormat.readEncrypted(bytes),
+  readEncrypted(bytes) {
+    try {
+      return jsonFormat.readEncrypted(bytes);
+    } catch (cause) {
+      if (!(cause instanceof SopsError)) throw cause;
+      throw new SopsError('input', `not an encrypted file of bytes: ${cause.message}`, {
+        hint: 'encrypt it first, or name the format of the file',
+        cause,
+      });
+    }
+  },
   writeEncrypted: (documents, block, indent) => jsonFormat.writeEncrypted(documents, block, indent),
 };

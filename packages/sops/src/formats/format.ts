@@ -19,6 +19,7 @@ export interface Format {
   writeEncrypted(documents: Documents, block: Mapping, indent?: number): Buffer;
 }
 
+/** The formats of files. What has no other is `binary`: any bytes. */
 export type FormatName = 'yaml' | 'json' | 'dotenv' | 'binary';
 
 export const formats: Readonly<Record<FormatName, Format>> = {

@@ -12,6 +12,7 @@ import { shellWords } from './shell-words.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where keys may be. */
 export interface KeyLookupOptions {
   /** Default: the environment of the process. */
   readonly env?: Environment;
