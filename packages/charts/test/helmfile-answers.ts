@@ -51,7 +51,8 @@ async function answersOf(
       answers[name] = 'refused';
     }
   }
-  const files = existsSync(written) ? readdirSync(written) : [];
+  // What it wrote before it failed says nothing: we write no values while some are wrong.
+  const files = answers['write-values'] !== 'refused' && existsSync(written) ? readdirSync(written) : [];
   return { ...answers, values: files.map((file) => [file, readFileSync(join(written, file), 'utf8')]) };
 }
 

@@ -1,5 +1,6 @@
 import { CommandError, exitCodes, type FlagValues, type Terminal } from '@slipway/kube/command';
 
+import { mergeMaps } from '../chart/merge-maps.ts';
 import { toPlain } from '../go/values.ts';
 import { loadHelmfile, type Helmfile } from '../helmfile/helmfile.ts';
 import type { NeedsPolicy } from '../helmfile/plan.ts';
@@ -78,8 +79,10 @@ export function needsPolicy(flags: FlagValues<typeof needsFlags>): NeedsPolicy {
 
 /** Loads what the flags name. Templates may not run programs. */
 export async function loadFromFlags(terminal: Terminal, flags: FlagValues<typeof helmfileFlags>): Promise<Helmfile> {
-  const setText = { set: flags['state-values-set'], setString: flags['state-values-set-string'] };
-  const set = await givenValues(setText, () => Promise.reject(new Error('these flags name no files')));
+  // Unlike with helm, texts lie below what has a type.
+  const noFiles = () => Promise.reject(new Error('these flags name no files'));
+  const texts = await givenValues({ setString: flags['state-values-set-string'] }, noFiles);
+  const set = mergeMaps(texts, await givenValues({ set: flags['state-values-set'] }, noFiles));
   const helmfile = await loadHelmfile({
     cwd: terminal.cwd,
     ...(flags.file === undefined ? {} : { path: flags.file }),
