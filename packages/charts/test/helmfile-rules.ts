@@ -33,6 +33,15 @@ const chain = `releases:
 
 const parts: HelmfileRule[] = [
   {
+    name: 'labels nobody gave are nothing, those that are there are texts',
+    files: states(
+      release(
+        "    valuesTemplate: [{ own: '{{ .Release.Labels | toJson }} {{ typeOf .Release.Labels }}' }]\n" +
+          "  - {name: db, chart: ./chart, labels: {a: b}, valuesTemplate: [{ own: '{{ .Release.Labels | toJson }} {{ typeOf .Release.Labels }}' }]}\n",
+      ),
+    ),
+  },
+  {
     name: 'defaults of parts accumulate, and a null in them takes away',
     files: states(
       `values: [{a: 1, m: {x: 1, y: 2}, l: [1, 2], n: 5}]\n---\nvalues: [{b: {{ .Values.a }}2, m: {y: 3, z: null}, l: [9], n: null}]\n---\n${release(allValues)}`,

@@ -1,5 +1,5 @@
 import { Struct } from '../go/struct.ts';
-import { deepCopy, deepEqual, isMap, isTrue, type GoMap, type Value } from '../go/values.ts';
+import { deepCopy, deepEqual, isMap, isTrue, nilMap, typed, type GoMap, type Value } from '../go/values.ts';
 import { readYaml } from '../yaml/read.ts';
 import { writeYaml } from '../yaml/write.ts';
 import { oldFlags, type Spec } from './decode.ts';
@@ -123,15 +123,18 @@ function withInstalled(spec: Spec, index: number, state: State): Spec {
   return spec;
 }
 
+const ofTexts = 'map[string]string';
+
 /** What a release's expressions and its values files see. */
 export function releaseData(spec: Spec, state: State): Struct {
   const values = copyOnDemand(state.values);
+  const labels = groupOf(spec, 'labels');
   return new Struct('state.releaseTemplateData', {
     Environment: environmentStruct(state.environment),
     Release: new Struct('state.releaseTemplateDataRelease', {
       Name: textOf(spec, 'name'),
       Namespace: textOf(spec, 'namespace'),
-      Labels: deepCopy(groupOf(spec, 'labels')),
+      Labels: labels.size === 0 ? nilMap(ofTexts) : typed(deepCopy(labels), ofTexts),
       Chart: textOf(spec, 'chart'),
       ChartVersion: textOf(spec, 'version'),
       KubeContext: textOf(spec, 'kubeContext'),
