@@ -492,6 +492,36 @@ const audited: readonly Snippet[] = String.raw`
   .split('\n')
   .map((template) => ({ template }));
 
+/** What arguments found that were made by the grammar of what reads them. */
+const grammatical: readonly Snippet[] = String.raw`
+{{ urlParse "1a:b c#d" }}
+{{ urlParse ":a#b" }}
+{{ urlParse "http://a/%zz#b" }}
+{{ urlParse "http://a/b#%zz" }}
+{{ urlParse "a:b@c#%zz" }}
+{{ urlParse "http://%41/x" }}
+{{ urlParse "http://ü.de/%C3%BC?é#é" }} {{ urlParse "http://ü.de/ü?é#é" | urlJoin }}
+{{ urlParse "http://a/!'()*;b/*" | urlJoin }} {{ urlJoin (dict "path" "*") }}
+{{ urlJoin (dict "host" "a b<>"ü" "path" "c") }}
+{{ urlParse "http://a b@[/c" }}
+{{ urlParse "http://a[b" }}
+{{ urlParse "http://a:1:b" }}
+{{ urlParse "db://a:1,b:2/c" }}
+{{ urlParse "http://[::1]x" }}
+{{ urlParse "http://[::1]:80" }}
+{{ urlJoin (dict "path" nil) }}
+{{ urlJoin (dict "opaque" "x" "userinfo" "a b") }}
+{{ urlJoin (dict "host" 1) }}
+{{ toToml (list (dict)) }} {{ toToml (list (dict "a" 1)) }} {{ toToml (list 1) }}
+{{ printf "%0[3][x]v|%[9]d|%[9][1]d|%[x][1]d|%[0]d|%[1]*[2]d" 1 2 }}
+{{ regexSplit "(" "a" 0 }}
+{{ mustRegexFindAll "(" "a" 0 }}
+{{ regexFindAll "a" "a" 0 }}{{ regexSplit "a" "a" 0 }}
+`
+  .trim()
+  .split('\n')
+  .map((template) => ({ template }));
+
 /** Lines of charts with one character or line changed: what is read of them, and what is said of those that are refused. */
 const changedYaml: readonly Snippet[] = [
   'a: 1\n- 2',
@@ -524,6 +554,10 @@ const changedYaml: readonly Snippet[] = [
   '[a]: b',
   '{a: {b: c}}: d',
   '~: a',
+  'a:\n  b: c\n  {}\n',
+  '{}: a',
+  '[]: a',
+  '{a: {}: b}',
   '18446744073709551615: a',
   '[? : b]',
   '[a: b, c: [d]]',
@@ -562,6 +596,7 @@ const changedYaml: readonly Snippet[] = [
   'a: 1\n\x01',
   `a: 1\n${'# b\n'.repeat(200)}\x01`,
   `a: [\n${'# b\n'.repeat(200)}\x01`,
+  `}\n${'é😀'.repeat(84)}\n ]\n\x01`,
 ].flatMap((text) =>
   [
     '{{ fromYaml .Values.text | toJson }}',
@@ -596,6 +631,7 @@ export const snippets: readonly Snippet[] = [
   ...found,
   ...audited,
   ...placed,
+  ...grammatical,
   ...changedYaml,
   ...written,
   ...functionSnippets(),

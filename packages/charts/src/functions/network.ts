@@ -7,6 +7,8 @@ import { joinUrl, parseUrl } from './url.ts';
 function textIn(map: GoMap | null, key: string): string {
   if (!map?.has(key)) return '';
   const value: Value = map.get(key);
+  if (value === null || value === undefined)
+    throw new Error('runtime error: invalid memory address or nil pointer dereference');
   if (typeof value !== 'string')
     throw new Error(`unable to parse ${key} key, must be of type string, but ${kindOf(value)} found`);
   return value;

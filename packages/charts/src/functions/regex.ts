@@ -122,9 +122,10 @@ function* matches(run: Run, regex: Regex, text: string): Generator<Match> {
 }
 
 function findAll(run: Run, expression: string, text: string, limit: bigint): Value {
+  const regex = prepare(run, expression, text);
   if (limit === 0n) return nilSlice('[]string');
   const found: string[] = [];
-  for (const match of matches(run, prepare(run, expression, text), text)) {
+  for (const match of matches(run, regex, text)) {
     found.push(text.slice(match.start, match.end));
     if (limit > 0n && BigInt(found.length) >= limit) break;
   }
@@ -161,8 +162,8 @@ function replaceAll(run: Run, expression: string, text: string, replacement: (ma
 }
 
 function split(run: Run, expression: string, text: string, limit: bigint): Value {
-  if (limit === 0n) return nilSlice('[]string');
   const regex = prepare(run, expression, text);
+  if (limit === 0n) return nilSlice('[]string');
   if (expression.length > 0 && text.length === 0) return strings(['']);
   const parts: string[] = [];
   let begin = 0;

@@ -14,13 +14,22 @@ export interface UrlParts {
 }
 
 export function parseUrl(text: string): UrlParts {
-  const fail = (why: string): never => {
+  const hash = text.indexOf('#');
+  const parts = parseWithoutFragment(hash < 0 ? text : text.slice(0, hash));
+  if (hash >= 0) parts.fragment = unescapePart(text.slice(hash + 1), failing(text));
+  return parts;
+}
+
+function failing(text: string): (why: string) => never {
+  return (why) => {
     throw new Error(`parse ${quote(text)}: ${why}`);
   };
+}
+
+function parseWithoutFragment(text: string): UrlParts {
+  const fail = failing(text);
   if (/\p{Cc}/u.test(text.replace(/[\u0080-\u009f]/g, ''))) fail('net/url: invalid control character in URL');
-  const hash = text.indexOf('#');
-  const fragment = hash < 0 ? '' : unescapePart(text.slice(hash + 1), fail);
-  let rest = hash < 0 ? text : text.slice(0, hash);
+  let rest = text;
   const parts: UrlParts = {
     scheme: '',
     host: '',
@@ -28,7 +37,7 @@ export function parseUrl(text: string): UrlParts {
     path: '',
     query: '',
     opaque: '',
-    fragment,
+    fragment: '',
     userinfo: '',
   };
   if (rest.startsWith(':')) fail('missing protocol scheme');
@@ -52,19 +61,26 @@ export function parseUrl(text: string): UrlParts {
     const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash);
     rest = slash < 0 ? '' : rest.slice(slash);
     const at = authority.lastIndexOf('@');
+    parts.host = checkHost(authority.slice(at + 1), parts.scheme, fail);
     if (at >= 0) parts.userinfo = normaliseUser(authority.slice(0, at), fail);
-    parts.host = checkHost(authority.slice(at + 1), fail);
     parts.hostname = parts.host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
   }
   parts.path = unescapePart(rest, fail);
   return parts;
 }
 
-function checkHost(host: string, fail: (why: string) => never): string {
-  const port = /:([^\]:]*)$/.exec(host);
-  if (port && !/^\d*$/.test(port[1]!)) fail(`invalid port ${quote(`:${port[1]}`)} after host`);
+function checkHost(host: string, scheme: string, fail: (why: string) => never): string {
+  if (host.lastIndexOf('[') > 0) fail('invalid IP-literal');
+  if (host.startsWith('[') && !host.includes(']')) fail("missing ']' in host");
+  // The web has one port; others name several hosts, each with its own.
+  const isWeb = scheme === 'http' || scheme === 'https';
+  const port = (host.startsWith('[') ? /\]([^\]]*)$/ : isWeb ? /(:.*)$/s : /(:[^:]*)$/).exec(host)?.[1] ?? '';
+  if (!/^(?::\d*)?$/.test(port)) fail(`invalid port ${quote(port)} after host`);
   const bad = /[ "<>\\^`{|}]/.exec(host);
   if (bad) fail(`invalid character ${quote(bad[0])} in host name`);
+  // What is ASCII stands for itself there.
+  const ascii = /%[0-7][0-9a-fA-F]/.exec(host.replaceAll('%25', ''));
+  if (ascii) fail(`invalid URL escape ${quote(ascii[0])}`);
   return unescapePart(host, fail);
 }
 
@@ -76,7 +92,8 @@ function normaliseUser(userinfo: string, fail: (why: string) => never): string {
 }
 
 const userSafe = /[A-Za-z0-9\-_.~$&+,;=]/;
-const pathSafe = /[A-Za-z0-9\-_.~$&+,/:;=@!'()*]/;
+const hostSafe = /[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]/;
+const pathSafe = /[A-Za-z0-9\-_.~$&+,/:;=@]/;
 const fragmentSafe = /[A-Za-z0-9\-_.~$&+,/:;=?@!()*]/;
 
 function unescapePart(text: string, fail: (why: string) => never): string {
@@ -103,17 +120,25 @@ function escapePart(text: string, safe: RegExp): string {
   return escaped;
 }
 
+function userIn(userinfo: string): string {
+  try {
+    return parseUrl(`proto://${userinfo}@host`).userinfo;
+  } catch (error) {
+    throw new Error(`unable to parse userinfo in dict: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 export function joinUrl(parts: UrlParts): string {
+  const user = parts.userinfo === '' ? '' : userIn(parts.userinfo);
   let url = parts.scheme === '' ? '' : `${parts.scheme}:`;
   if (parts.opaque !== '') url += parts.opaque;
   else {
-    const user = parts.userinfo === '' ? '' : parseUrl(`proto://${parts.userinfo}@host`).userinfo;
     if (parts.scheme !== '' || parts.host !== '' || user !== '') {
       if (parts.host !== '' || parts.path !== '' || user !== '') url += '//';
       if (user !== '') url += `${user}@`;
-      url += parts.host;
+      url += escapePart(parts.host, hostSafe);
     }
-    const path = escapePart(parts.path, pathSafe);
+    const path = parts.path === '*' ? '*' : escapePart(parts.path, pathSafe);
     if (path !== '' && !path.startsWith('/') && parts.host !== '') url += '/';
     if (url === '' && path.split('/', 1)[0]!.includes(':')) url += './';
     url += path;

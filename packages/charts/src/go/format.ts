@@ -89,12 +89,10 @@ export function sprintf(format: string, args: readonly Value[]): string {
       }
       const number = format.slice(index + 1, close);
       index = close + 1;
-      if (!/^\d+$/.test(number) || Number(number) < 1 || Number(number) > args.length) {
-        goodNumber = false;
-        return;
-      }
-      argument = Number(number) - 1;
-      afterIndex = true;
+      // One that is out of range is an index all the same: no other may follow.
+      afterIndex = /^\d+$/.test(number);
+      if (!afterIndex || Number(number) < 1 || Number(number) > args.length) goodNumber = false;
+      else argument = Number(number) - 1;
     };
     const digits = (): number | undefined => {
       const match = /^\d+/.exec(format.slice(index, index + 10));

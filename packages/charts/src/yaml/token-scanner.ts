@@ -1,3 +1,4 @@
+import { bytesToText, textToBytes } from '../go/bytes.ts';
 import { YamlError } from './yaml-error.ts';
 import type { YamlDialect } from './resolve.ts';
 
@@ -180,6 +181,11 @@ export class TokenScanner {
     return this.#pos - this.#lineStart;
   }
 
+  /** Of the token that comes next. */
+  get #nextNumber(): number {
+    return this.#parsed + this.#tokens.length - this.#head;
+  }
+
   #code(ahead = 0): number {
     return this.#text.charCodeAt(this.#pos + ahead);
   }
@@ -316,7 +322,7 @@ export class TokenScanner {
     const key: SimpleKey = {
       possible: true,
       required: this.#flowLevel === 0 && this.#indent === this.#column,
-      tokenNumber: this.#parsed + this.#tokens.length - this.#head,
+      tokenNumber: this.#nextNumber,
       pos: this.#pos,
       line: this.#line,
       column: this.#column,
@@ -380,7 +386,7 @@ export class TokenScanner {
 
   #openFlow(type: TokenType): void {
     this.#saveSimpleKey();
-    this.#simpleKeys.push(impossibleKey);
+    this.#simpleKeys.push({ ...impossibleKey, tokenNumber: this.#nextNumber });
     this.#flowLevel += 1;
     if (this.#flowLevel > deepest) this.#fail(`exceeded max depth of ${deepest}`);
     this.#simpleKeyAllowed = true;
@@ -391,7 +397,8 @@ export class TokenScanner {
     this.#removeSimpleKey();
     if (this.#flowLevel > 0) {
       this.#flowLevel -= 1;
-      this.#simpleKeys.pop();
+      // Of empty brackets that is the opening one: go-yaml forgets that they may be a key.
+      this.#keyOfToken.delete(this.#simpleKeys.pop()!.tokenNumber);
     }
     this.#simpleKeyAllowed = false;
     this.#single(type);
@@ -780,14 +787,11 @@ function isDigit(code: number): boolean {
 
 /** Where the block begins that a character stands in. */
 function blockStart(text: string, index: number): number {
-  const bytes = Buffer.byteLength(text.slice(0, index).toWellFormed());
-  let left = bytes % blockBytes;
-  let at = index;
-  while (left > 0 && at > 0) {
-    at -= 1;
-    left -= Buffer.byteLength(text[at]!);
-  }
-  return at;
+  const bytes = textToBytes(text.slice(0, index));
+  let end = bytes.length - (bytes.length % blockBytes);
+  // A character that a block cuts is decoded with the next one.
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end -= 1;
+  return bytesToText(bytes.subarray(0, end)).length;
 }
 
 function readerComplaint(text: string, index: number): string {

@@ -48,6 +48,7 @@ function kindOf(date: Toml.TomlDate): TomlTimeKind {
 
 export function writeToml(value: Value): string {
   if (value instanceof GoObject && !value.isYamlScalar) return writeToml(value.plain());
+  if (isTables(value)) throw new Error('toml: top-level values must be Go maps or structs');
   if (!(value instanceof Map)) return element(value);
   const writer = new Writer();
   writer.table([], value);
