@@ -141,6 +141,7 @@ describe('slipway chart lint', () => {
       'missing these dependencies: a',
     ],
     ['values.schema.json', '{"required": ["name"]}', 'values.yaml: '],
+    ['values.schema.json', '{"properties": {"greeting": {"$ref": "https://example.com/x.json"}}}', 'values.yaml: '],
     ['crds/kind.yaml', 'kind: ConfigMap\n', "crds/kind.yaml: object kind is not 'CustomResourceDefinition'"],
     ['templates/x.yaml', '{{ fail "never" }}\nkind: A\nmetadata: {name: a}\nb: c: d\n', 'unable to parse YAML'],
     ['templates/x.yaml', '{{ .Values.a.b.c }}', 'nil pointer'],

@@ -42,6 +42,17 @@ const rows: readonly Row[] = [
   },
   { about: 'chartIsMap', files: template('{{ toJson .Chart }}') },
   { about: 'chartIsMap', files: template('{{ toYaml .Chart | nindent 2 }}') },
+  {
+    about: 'chartIsMap',
+    files: {
+      ...template('{{ toJson .Chart.Dependencies }} {{ toJson .Chart.Maintainers }} {{ toJson .Chart.Sources }}'),
+      'Chart.yaml':
+        'apiVersion: v2\nname: probe\nversion: 1.0.0\nmaintainers: [{name: me}]\ndependencies: [{name: sub, tags: [x], import-values: [y]}]\n',
+      'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+      'charts/sub/templates/s.yaml':
+        'kind: Probe\ndata: |\n  {{ toJson .Chart.Dependencies }} {{ printf "%T" .Chart.Keywords }}\n',
+    },
+  },
   { about: 'chartIsMap', files: template('{{ kindOf .Chart }} {{ .Chart.Type | default "none" }}') },
   ...[
     'mustToYaml .Values',

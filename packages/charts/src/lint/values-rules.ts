@@ -1,3 +1,4 @@
+import { ChartError } from '../chart/chart-error.ts';
 import { bytesToText } from '../go/bytes.ts';
 import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
 import { schemaComplaints } from '../render/schema.ts';
@@ -23,5 +24,11 @@ export function valuesRules(findings: Findings, { files, options }: LintedChart)
   const schema = files.find(({ name }) => name === 'values.schema.json');
   if (schema === undefined || schema.data.length === 0 || options.skipSchemaValidation) return;
   const all = coalesceTables(deepCopy(options.values), defaults, false);
-  findings.note('ERROR', file, schemaComplaints(schema.data, all));
+  try {
+    findings.note('ERROR', file, schemaComplaints(schema.data, all));
+  } catch (error) {
+    // A schema that nobody can use is a mistake like others: what else is wrong is said, too.
+    if (!(error instanceof ChartError)) throw error;
+    findings.note('ERROR', file, error.message);
+  }
 }
