@@ -141,6 +141,8 @@ describe('slipway chart lint', () => {
       'missing these dependencies: a',
     ],
     ['values.schema.json', '{"required": ["name"]}', 'values.yaml: '],
+    ['values.yaml', '- a\n', 'values.yaml: unable to parse YAML: error unmarshaling JSON'],
+    ['templates/x.yaml', 'kind: A\r\nmetadata: {name: a}\r\n---\r\nkind: B\r\n', 'name does not conform'],
     ['values.schema.json', '{"properties": {"greeting": {"$ref": "https://example.com/x.json"}}}', 'values.yaml: '],
     ['crds/kind.yaml', 'kind: ConfigMap\n', "crds/kind.yaml: object kind is not 'CustomResourceDefinition'"],
     ['templates/x.yaml', '{{ fail "never" }}\nkind: A\nmetadata: {name: a}\nb: c: d\n', 'unable to parse YAML'],

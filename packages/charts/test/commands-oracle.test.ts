@@ -108,6 +108,16 @@ const linted: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'templates/r.yaml': 'a: {{ required "need" .Values.zz }}\n{{ fail "never" }}\nkind: A\nmetadata: {name: q}\n',
     'templates/y.foo': '',
   }),
+  capitals: {
+    ...chart({}),
+    'Chart.yaml': 'apiVersion: v2\nName: c\nVERSION: 1.0.0\nicon: https://example.com/i.png\n',
+  },
+  'wrong-type': chart({}, 'keywords: [{a: b}]\n'),
+  'empty-entry': chart({}, 'maintainers: [~]\n'),
+  'wrong-lock': chart({ 'Chart.lock': 'generated: 3\n' }),
+  'values-list': chart({ 'values.yaml': '- a\n' }),
+  'values-separator': chart({ 'values.yaml': 'a: 1\n--- b: 2\n' }),
+  'carriage-returns': chart({ 'templates/y.yaml': 'kind: A\r\nmetadata: {name: a}\r\n---\r\nkind: B\r\n' }),
   list: chart({ 'templates/y.yaml': '- 1\n- 2\n' }),
   text: chart({ 'templates/y.yaml': 'hello\n' }),
   release: chart({

@@ -86,8 +86,8 @@ async function outcomeOf(path: string, shown: string, options: LintOptions): Pro
     if (!files.some(({ name }) => name === 'Chart.yaml')) return absent;
     return await lintChart({ path, files, folders: await foldersIn(path) }, options);
   } catch (error) {
-    if (error instanceof ChartError) return error.message;
-    throw error;
+    if (!(error instanceof ChartError)) throw error;
+    return place.isDirectory() ? error.message : `unable to extract tarball: ${error.message}`;
   }
 }
 

@@ -3,5 +3,5 @@
  * `# comment` a trimmed action has drawn up to it, goes with it.
  */
 export function documentsIn(text: string): string[] {
-  return text.split(/\n---.*(?:\n|$)/);
+  return text.split(/\n---[^\n]*(?:\n|$)/);
 }

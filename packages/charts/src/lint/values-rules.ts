@@ -3,6 +3,7 @@ import { bytesToText } from '../go/bytes.ts';
 import { deepCopy, isMap, type GoMap, type Value } from '../go/values.ts';
 import { schemaComplaints } from '../render/schema.ts';
 import { coalesceTables } from '../values/coalesce.ts';
+import { jsonKind } from '../yaml/json-kind.ts';
 import { readYaml } from '../yaml/read.ts';
 import type { LintedChart } from './lint-chart.ts';
 import type { Findings } from './lint-message.ts';
@@ -15,8 +16,13 @@ export function valuesRules(findings: Findings, { files, options }: LintedChart)
   if (!findings.note('INFO', file, values === undefined ? 'file does not exist' : undefined)) return;
   let defaults: GoMap;
   try {
-    const read = readYaml(bytesToText(values!.data));
-    defaults = isMap(read) ? read : new Map<string, Value>();
+    const read = readYaml(bytesToText(values!.data)) ?? new Map<string, Value>();
+    if (!isMap(read)) {
+      const wrong = `json: cannot unmarshal ${jsonKind(read)} into Go value of type common.Values`;
+      findings.note('ERROR', file, `unable to parse YAML: error unmarshaling JSON: while decoding JSON: ${wrong}`);
+      return;
+    }
+    defaults = read;
   } catch (error) {
     findings.note('ERROR', file, `unable to parse YAML: error converting YAML to JSON: ${(error as Error).message}`);
     return;
