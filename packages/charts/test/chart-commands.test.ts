@@ -196,7 +196,8 @@ describe('slipway chart template --output-dir', () => {
     expect(await call('template', ['mine', 'shop'], given)).toBe(
       ['crds/kind.yaml', 'mine/shop/templates/config.yaml', 'mine/shop/templates/try.yaml']
         .map((path, index) => `wrote out/${index === 0 ? 'shop/' : ''}${path}\n`)
-        .join(''),
+        .join('')
+        .concat('\n'),
     );
     expect(await readFile(join(folder, 'out/mine/shop/templates/config.yaml'), 'utf8')).toBe(
       '---\n# Source: shop/templates/config.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {say: hello}\n\n',

@@ -104,12 +104,14 @@ export const templateCommand = defineCommand({
         timeZone: localTimeZone(terminal.env),
       });
       if (output !== undefined) {
-        return await output.writeOutput(terminal, folder!, rendered, {
+        await output.writeOutput(terminal, folder!, rendered, {
           includeCrds: flags['include-crds'],
           hooks: !flags['no-hooks'],
           skipTests: flags['skip-tests'],
           releaseName: flags['release-name'] ? name : undefined,
         });
+        // What is left of the manifest, as helm has it.
+        return terminal.out('\n');
       }
       const pieces = templatePieces(rendered, {
         includeCrds: flags['include-crds'],
