@@ -29,13 +29,35 @@ releases:
   - {name: five, chart: ./shop, needs: [three]}
 `;
 
-describe.skipIf(without)('five releases, of which the third fails', { timeout: 300_000 }, () => {
+const several = `helmfiles:
+  - path: below.yaml.gotmpl
+    values: [{where: {{ .Values.where }}}]
+---
+releases:
+  - name: front
+    namespace: {{ .Values.where }}-a
+    chart: ./shop
+    labels: {tier: front}
+    needs: [{{ .Values.where }}-b/back]
+  - {name: back, namespace: {{ .Values.where }}-b, chart: ./shop}
+  - {name: gone, namespace: {{ .Values.where }}-b, chart: ./shop, installed: {{ .Values | get "kept" true }}}
+`;
+const below = `releases:
+  - {name: deep, namespace: {{ .Values.where }}-c, chart: ./shop, labels: {tier: front}}
+`;
+
+describe.skipIf(without)('helmfile and ours on one cluster', { timeout: 300_000 }, () => {
   let bench: HelmBench;
   let file: string;
+  let severalFile: string;
   beforeAll(async () => {
     bench = await openHelmBench(chart);
-    file = join(dirname(bench.chartFolder), 'helmfile.yaml.gotmpl');
+    const folder = dirname(bench.chartFolder);
+    file = join(folder, 'helmfile.yaml.gotmpl');
+    severalFile = join(folder, 'several.yaml.gotmpl');
     await writeFile(file, state);
+    await writeFile(severalFile, several);
+    await writeFile(join(folder, 'below.yaml.gotmpl'), below);
     for (const namespace of ['ours', 'theirs']) {
       await bench.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       await bench.client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'three' } });
@@ -45,19 +67,20 @@ describe.skipIf(without)('five releases, of which the third fails', { timeout: 3
     await bench[Symbol.asyncDispose]();
   });
 
-  const theirs = async (command: string): Promise<string> =>
+  const theirs = async (command: string, path = file, ...flags: string[]): Promise<string> =>
     await bench.helm(
       oracle.available ? oracle.path : '',
       '--helm-binary',
       bench.helm4,
       '--file',
-      file,
+      path,
       '--state-values-set',
       'where=theirs',
+      ...flags,
       command,
     );
-  const ours = async (): Promise<Helmfile> =>
-    await loadHelmfile({ cwd: dirname(file), path: file, set: { where: 'ours' } });
+  const ours = async (path = file, selectors: readonly string[] = [], set: object = {}): Promise<Helmfile> =>
+    await loadHelmfile({ cwd: dirname(path), path, selectors, set: { where: 'ours', ...set } });
 
   async function isLeft(): Promise<Record<string, string[]>> {
     const left: Record<string, string[]> = {};
@@ -69,7 +92,7 @@ describe.skipIf(without)('five releases, of which the third fails', { timeout: 3
     return left;
   }
 
-  test('leaves the same on the cluster as helmfile, goes on when it is run again, and goes away', async () => {
+  test('leave the same of five releases of which the third fails, go on when they are run again, and go away', async () => {
     await expect(theirs('sync')).rejects.toThrow(/release "?three/i);
     await expect(syncReleases(await ours(), bench.context)).rejects.toThrow(/^release three in ours: /);
     const failed = await isLeft();
@@ -86,5 +109,35 @@ describe.skipIf(without)('five releases, of which the third fails', { timeout: 3
     await theirs('destroy');
     await destroyReleases(await ours(), bench.context);
     expect(await isLeft()).toEqual({ ours: [], theirs: [] });
+  });
+
+  test('leave the same of selected releases, of nested states and of those that are not to be there', async () => {
+    const where = async (owner: string): Promise<string[]> => {
+      const listed = await bench.helm(bench.helm4, 'list', '--all-namespaces', '--output', 'json');
+      const releases = JSON.parse(listed) as { name: string; namespace: string; revision: string; status: string }[];
+      return releases
+        .filter(({ namespace }) => namespace.startsWith(`${owner}-`))
+        .map(({ name, namespace, revision, status }) => `${namespace.slice(-1)}/${name} ${revision} ${status}`);
+    };
+    const { context } = bench;
+    const same = async (): Promise<string[]> => {
+      const ofOurs = await where('ours');
+      expect(ofOurs).toEqual(await where('theirs'));
+      return ofOurs;
+    };
+    const front = 'tier=front';
+    await theirs('sync', severalFile);
+    await syncReleases(await ours(severalFile), context, { concurrency: 3 });
+    await same();
+
+    await theirs('sync', severalFile, '--selector', front);
+    await syncReleases(await ours(severalFile, [front]), context);
+    expect(await same()).toContain('a/front 2 deployed');
+
+    await theirs('sync', severalFile, '--selector', 'name=gone', '--state-values-set', 'kept=false');
+    await syncReleases(await ours(severalFile, ['name=gone'], { kept: false }), context);
+    await theirs('destroy', severalFile, '--selector', front);
+    await destroyReleases(await ours(severalFile, [front]), context);
+    expect(await same()).toEqual(['b/back 1 deployed']);
   });
 });
