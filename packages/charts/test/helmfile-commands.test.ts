@@ -120,6 +120,9 @@ describe('slipway helmfile without a cluster', () => {
     };
     expect(await refusalOf('{ name: web, chart: ./library }')).toBe('release web: library charts are not installable');
     expect(await refusalOf('{ name: web, chart: ./lacking }')).toMatch(/missing in charts\/ directory: db$/);
+    expect(await refusalOf('{ name: web, chart: "git::https://example.com/a.git@charts/web?ref=main" }')).toMatch(
+      /one\.yaml: chart git::.* of release "web": charts are not fetched this way$/,
+    );
     expect(await refusalOf('{ name: Web, chart: ./chart }')).toMatch(/^release Web: 'Web' cannot be the name/);
   });
 

@@ -176,6 +176,12 @@ class LoadedHelmfile implements Helmfile {
 
   async chartOf(release: HelmfileRelease): Promise<Chart> {
     const { chart, state, name } = release;
+    if (/^[a-z0-9+.-]+::|^git@/i.test(chart))
+      throw new HelmfileError(
+        'Unsupported',
+        `${state.file}: chart ${chart} of release "${name}": charts are not fetched this way`,
+        { hint: 'name one in a local directory, of a repository or of a registry' },
+      );
     const path = isAbsolute(chart) ? chart : join(state.directory, chart);
     const { files } = this.#renderer;
     if (!files.isDirectory(path) && !files.isFile(path)) {
