@@ -123,6 +123,9 @@ describe('slipway helmfile without a cluster', () => {
     expect(await refusalOf('{ name: web, chart: "git::https://example.com/a.git@charts/web?ref=main" }')).toMatch(
       /one\.yaml: chart git::.* of release "web": charts are not fetched this way$/,
     );
+    expect(await refusalOf('{ name: web, chart: ./empty }')).toMatch(
+      /one\.yaml: chart \.\/empty of release "web" has no Chart\.yaml: manifests and kustomizations are not made/,
+    );
     expect(await refusalOf('{ name: Web, chart: ./chart }')).toMatch(/^release Web: 'Web' cannot be the name/);
   });
 

@@ -193,6 +193,11 @@ class LoadedHelmfile implements Helmfile {
         { hint: 'name a chart in a local directory, or one of a repository or registry where those may be asked' },
       );
     }
+    if (files.isDirectory(path) && !files.isFile(join(path, 'Chart.yaml')))
+      throw new HelmfileError(
+        'Unsupported',
+        `${state.file}: chart ${chart} of release "${name}" has no Chart.yaml: manifests and kustomizations are not made into charts`,
+      );
     let loading = this.#charts.get(path);
     if (!loading) this.#charts.set(path, (loading = loadChart(path)));
     return await loading;
