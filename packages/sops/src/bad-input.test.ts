@@ -64,6 +64,14 @@ describe('a file that is too much', () => {
     expect(message).toBe('the file has more than 500000 values, with what its aliases stand for');
   }, 60_000);
 
+  test.each([
+    ['json', `[${'1,'.repeat(500_001)}1]`, '{"a": ', '}'],
+    ['dotenv', 'A=1\n'.repeat(500_001), '', ''],
+  ] as const)('by its values is refused in %s, too', async (format, values, before, after) => {
+    const { message } = await refusal(seal(`${before}${values}${after}`, format));
+    expect(message).toBe('the file has more than 500000 values');
+  });
+
   test('by its comments is not: a run of them of any length is read and written', async () => {
     const plain = `${'# x\n'.repeat(130_000)}a:\n${'    # y\n'.repeat(130_000)}    b: 1\n`;
     const rule = { unencryptedSuffix: 'a' };

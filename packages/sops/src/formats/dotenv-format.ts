@@ -5,6 +5,7 @@ import { SopsError } from '../sops-error.ts';
 import { type Documents, type Leaf, Mapping, Sequence, type Value } from '../tree.ts';
 import type { Format } from './format.ts';
 import { linesOf } from './text.ts';
+import { maxValues, tooManyValues } from './too-many-values.ts';
 
 const prefix = 'sops_';
 
@@ -42,6 +43,7 @@ function readLines(bytes: Uint8Array): Mapping {
   let number = 0;
   for (const line of linesOf(bytes)) {
     number += 1;
+    if (mapping.entries.length >= maxValues) throw tooManyValues('the file');
     if (line.length === 0) continue;
     if (line[0] === 0x23) {
       mapping.entries.push({ kind: 'comment', text: textIn(line.subarray(1), number), inline: false });

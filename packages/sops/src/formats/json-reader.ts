@@ -1,5 +1,6 @@
 import { SopsError } from '../sops-error.ts';
 import { type Leaf, Mapping, maxDepth, Sequence, type Value } from '../tree.ts';
+import { maxValues, tooManyValues } from './too-many-values.ts';
 
 /**
  * Reads any JSON value. Node's own parser judges what is JSON, but forgets the order of keys like `"7"` and the digits of large numbers,
@@ -10,7 +11,10 @@ export function readJsonValue(text: string): Value {
   const open: (Mapping | Sequence)[] = [];
   let key: string | undefined;
   let root: Value = null;
+  let values = 0;
   const add = (value: Value): void => {
+    values += 1;
+    if (values > maxValues) throw tooManyValues('the file');
     const parent = open.at(-1);
     if (parent instanceof Mapping) parent.entries.push({ kind: 'item', key: key!, value });
     else if (parent instanceof Sequence) parent.elements.push({ kind: 'element', value });

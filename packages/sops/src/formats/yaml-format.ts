@@ -30,6 +30,7 @@ import {
 } from '../tree.ts';
 import type { Format } from './format.ts';
 import { textOf } from './text.ts';
+import { maxValues, tooManyValues } from './too-many-values.ts';
 import { placeComments } from './yaml-comments.ts';
 import { resolvePlain } from './yaml-scalars.ts';
 import { writeDocuments, writeValue } from './yaml-writer.ts';
@@ -61,9 +62,6 @@ export const yamlFormat: Format = {
     return Buffer.from(writeDocuments(whole, indent));
   },
 };
-
-/** Nobody writes a file of this many values by hand, but aliases of aliases grow without bound. */
-const maxValues = 500_000;
 
 /** What a file of that many values comes to in words, blanks and line ends. Each costs memory. */
 const maxTokens = 6 * maxValues;
@@ -114,9 +112,7 @@ function tokensOf(text: string, lines: LineCounter): CST.Token[] {
 }
 
 function tooLarge(what: string): SopsError {
-  return new SopsError('input', `${what} has more than ${maxValues} values, with what its aliases stand for`, {
-    hint: 'split the file, or encrypt it as binary',
-  });
+  return tooManyValues(what, ', with what its aliases stand for');
 }
 
 function placeOf({ line, col }: { readonly line: number; readonly col: number }): string {
