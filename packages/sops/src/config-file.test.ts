@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { creationRuleFor, findConfigFile } from './config-file.ts';
+import { creationRuleFor, findConfigFile, indentOf } from './config-file.ts';
 
 let folder: string;
 
@@ -78,6 +78,9 @@ test.each([
   ['creation_rules:\n  - path_regex: "(?<a"\n', /creation_rules\[0\]\.path_regex: .* is not a regular expression/],
   ['creation_rules:\n  - encrypted_regex: a\n    encrypted_suffix: b\n', /only one of/],
   ['creation_rules:\n  - key_groups: [{age: [a]}, {age: [b]}]\n', /several groups/],
+  ['creation_rules:\n  - key_groups: [7]\n', /creation_rules\[0\]\.key_groups: expected a list of maps/],
+  ['creation_rules:\n  - key_groups: [{age: [a], pgpp: [b]}]\n', /key_groups\[0\]\.pgpp: a rule has no such key/],
+  ['creation_rules:\n  - key_groups: [{merge: {age: [a]}}]\n', /key_groups\[0\]\.merge: expected a list of maps/],
   ['creation_rules:\n  - age: 7\n', /creation_rules\[0\]\.age: expected recipients/],
   [
     'creation_rules:\n  - age: a\n    encryped_regex: b\n',
@@ -102,4 +105,17 @@ test.each([
 
 test('a configuration without creation rules counts as none', async () => {
   expect(await creationRuleFor(join(folder, 'a.yaml'), await rules('stores: {}\n'))).toBeUndefined();
+});
+
+test.each([
+  ['stores: {yaml: {indent: 2}}\n', 2],
+  ['stores: {yaml: {indent: 0}, json: {indent: 3}}\n', undefined],
+  ['creation_rules: []\n', undefined],
+])('the indentation of YAML in %j is %j', async (text, indent) => {
+  expect(await indentOf(await rules(text), 'yaml')).toBe(indent);
+});
+
+test.each(['-2', 'two', '1.5', '100000000'])('an indentation of %s is refused with the field', async (indent) => {
+  const config = await rules(`stores: {json: {indent: ${indent}}}\n`);
+  await expect(indentOf(config, 'json')).rejects.toThrow('stores.json.indent: expected a number of blanks up to 100');
 });
