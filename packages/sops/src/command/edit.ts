@@ -49,6 +49,8 @@ export const editCommand = defineCommand({
           // Who left it as it was gives up; a program in the place of an editor would do the same again.
           if (!terminal.interactive || !isMistake(error) || changed.equals(before)) throw error;
           terminal.err(`${error.message}; it is opened again, leave it as it is to give up\n`);
+          // The editor would cover what was said.
+          await terminal.askHidden?.('press Enter');
           before = changed;
         }
       }
