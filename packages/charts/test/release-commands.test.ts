@@ -318,7 +318,7 @@ test('--wait is content with a Job that has started, --wait-for-jobs is not', as
   const job = `apiVersion: batch/v1
 kind: Job
 metadata: {name: once}
-spec: {template: {spec: {restartPolicy: Never, containers: [{name: once, image: "once:1"}]}}}
+spec: {managedBy: example.com/this-test, template: {spec: {restartPolicy: Never, containers: [{name: once, image: "once:1"}]}}}
 `;
   await writeFile(join(folder, 'shop/templates/job.yaml'), job);
   await call('install', ['shop', 'shop']);
