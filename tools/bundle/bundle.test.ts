@@ -119,7 +119,7 @@ test('leaves to the whole program what the brief one does not have, as if it had
   expect(remote.stderr).toContain('127.0.0.1:1');
   expect(remote.stderr.match(/slipway: /g)).toHaveLength(1);
   const missing = await fail('chart', 'template', 'shop', './nowhere');
-  expect(missing).toMatchObject({ code: 1, stdout: '' });
+  expect(missing).toMatchObject({ code: 2, stdout: '' });
   expect(missing.stderr).toContain('path "./nowhere" not found');
   // A settings file may have what other commands know.
   const settings = join(folder, 'all-settings.yaml');
