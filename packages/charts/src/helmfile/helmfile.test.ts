@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { skipped } from '@slipway/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toPlain } from '../go/values.ts';
 import { HelmfileCache } from './cache.ts';
@@ -288,6 +289,7 @@ it('values in HCL are refused with their place', async () => {
 });
 
 describe('what is no file', () => {
+  const pipesAreSkipped = skipped(spawnSync('mkfifo', ['--version']).error !== undefined, 'pipes: there is no mkfifo');
   const inPlaces = (path: string): [string, Record<string, string>][] => [
     ['values of a release', { 'helmfile.yaml': `${release}    values: [${path}]` }],
     ['values of an environment', { 'helmfile.yaml': `environments: {default: {values: [${path}]}}` }],
@@ -295,7 +297,7 @@ describe('what is no file', () => {
     ['a file a template reads', { 'helmfile.yaml.gotmpl': `values: [{a: {{ readFile "${path}" }}}]` }],
   ];
 
-  it.each(inPlaces('pipe'))('is not waited for: a pipe as %s', async (_, files) => {
+  it.skipIf(pipesAreSkipped).each(inPlaces('pipe'))('is not waited for: a pipe as %s', async (_, files) => {
     execFileSync('mkfifo', [join(cwd, 'pipe')]);
     expect((await refusal(files)).message).toMatch(/pipe is no regular file$/);
   });
@@ -304,7 +306,7 @@ describe('what is no file', () => {
     expect((await refusal(files)).message).toMatch(/\/dev\/zero is no regular file$/);
   });
 
-  it('is not waited for when it only lies beside a template', async () => {
+  it.skipIf(pipesAreSkipped)('is not waited for when it only lies beside a template', async () => {
     execFileSync('mkfifo', [join(cwd, '_pipe.tpl')]);
     const files = { 'helmfile.yaml.gotmpl': 'values: [{a: {{ 1 }}}]' };
     expect((await refusal(files)).message).toMatch(/_pipe.tpl is no regular file$/);
