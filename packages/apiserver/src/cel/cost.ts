@@ -124,6 +124,7 @@ function estimate(node: ASTNode, scope: Scope): Estimate {
     }
     case 'call': {
       const [name, parameters] = node.args;
+      if (name === 'has') return presenceCost(parameters[0], scope);
       return callCost(name, undefined, parameters, scope);
     }
     case 'rcall': {
@@ -133,6 +134,12 @@ function estimate(node: ASTNode, scope: Scope): Estimate {
     default:
       return plainCost(node, scope);
   }
+}
+
+/** To ask whether a field is there costs nothing itself, only the way to what it would be in. */
+function presenceCost(field: ASTNode | undefined, scope: Scope): Estimate {
+  if (field?.op !== '.') return { cost: 1 };
+  return { cost: estimate(field.args[0], scope).cost };
 }
 
 function withSchema(cost: number, schema: Schema | undefined): Estimate {
@@ -174,6 +181,10 @@ function callCost(name: string, target: ASTNode | undefined, parameters: readonl
   return { cost: inner + 1 + passes * perCharacter * factor, size };
 }
 
+function largest(sizes: readonly number[]): { readonly size?: number } {
+  return sizes.length > 0 ? { size: Math.max(...sizes) } : {};
+}
+
 function plainCost(node: ASTNode, scope: Scope): Estimate {
   const parts: Estimate[] = [];
   const visit = (value: unknown): void => {
@@ -182,11 +193,21 @@ function plainCost(node: ASTNode, scope: Scope): Estimate {
       parts.push(estimate(value as ASTNode, scope));
   };
   visit(node.args);
-  const cost = parts.reduce((total, part) => total + part.cost, 1);
+  const inner = parts.reduce((total, part) => total + part.cost, 0);
+  const cost = inner + 1;
   const sizes = parts.flatMap((part) => (part.size === undefined ? [] : [part.size]));
   switch (node.op) {
+    case '&&':
+    case '||':
+      return { cost: inner };
+    case '?:': {
+      const [condition, ...branches] = parts;
+      return { cost: condition!.cost + Math.max(...branches.map((branch) => branch.cost)), ...largest(sizes) };
+    }
     case '==':
     case '!=':
+      // Of two values without a size one is looked at.
+      return { cost: inner + Math.ceil((sizes.length === 2 ? Math.min(...sizes) : 1) * perCharacter) };
     case '<':
     case '<=':
     case '>':
@@ -199,6 +220,6 @@ function plainCost(node: ASTNode, scope: Scope): Estimate {
     case 'in':
       return { cost: cost + (parts[1]?.size ?? 0) };
     default:
-      return { cost, ...(sizes.length > 0 ? { size: Math.max(...sizes) } : {}) };
+      return { cost, ...largest(sizes) };
   }
 }

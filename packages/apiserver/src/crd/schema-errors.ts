@@ -295,7 +295,15 @@ function celErrors(source: JsonObject, path: string): FieldError[] {
   const compiler = ruleCompiler([root]);
   const errors: FieldError[] = [];
   const costs: RuleCost[] = [];
-  const visit = (node: JsonObject, schema: Schema, at: string, cardinality: number, uncorrelated: string): void => {
+  /** `most`: how many such values an object can hold; `undefined` where no list above says. */
+  const visit = (
+    node: JsonObject,
+    schema: Schema,
+    at: string,
+    most: number | undefined,
+    uncorrelated: string,
+  ): void => {
+    const cardinality = most ?? unboundedItems(schema);
     const sources = asObjects(node['x-kubernetes-validations']);
     for (const [index, { rule, compiled, message }] of compileRules(schema, compiler).rules.entries()) {
       const place = `${at}.x-kubernetes-validations[${index}]`;
@@ -341,29 +349,32 @@ function celErrors(source: JsonObject, path: string): FieldError[] {
         asObject(property) ?? {},
         child,
         `${at}.properties[${name}]`,
-        cardinality,
+        most,
         uncorrelated || (schema.mapType === 'atomic' ? at : ''),
       );
     }
     const items = asObject(node['items']);
     if (items && schema.items) {
-      const count = schema.maxItems ?? unboundedItems(schema.items);
       visit(
         items,
         schema.items,
         `${at}.items`,
-        cardinality * count,
+        times(most, schema.maxItems),
         uncorrelated || (schema.listType === 'map' ? '' : at),
       );
     }
     const additional = asObject(node['additionalProperties']);
     if (additional && typeof schema.additionalProperties === 'object') {
-      const count = schema.maxProperties ?? unboundedItems(schema.additionalProperties);
-      visit(additional, schema.additionalProperties, `${at}.additionalProperties`, cardinality * count, uncorrelated);
+      const count = times(most, schema.maxProperties);
+      visit(additional, schema.additionalProperties, `${at}.additionalProperties`, count, uncorrelated);
     }
   };
   visit(source, root, path, 1, '');
   return [...errors, ...totalCostErrors(costs, path)];
+}
+
+function times(most: number | undefined, count: number | undefined): number | undefined {
+  return most === undefined || count === undefined ? undefined : most * count;
 }
 
 interface RuleCost {
