@@ -77,7 +77,8 @@ function sizeOf(schema: Schema | undefined): number | undefined {
 
 function elementOf(schema: Schema | undefined): Schema | undefined {
   if (schema?.type === 'array') return schema.items;
-  if (typeof schema?.additionalProperties === 'object') return { type: 'string', maxLength: 256 };
+  // The real server takes keys for texts without a character.
+  if (typeof schema?.additionalProperties === 'object') return { type: 'string', maxLength: 0 };
   return undefined;
 }
 
@@ -175,9 +176,11 @@ function callCost(name: string, target: ASTNode | undefined, parameters: readonl
   const inner = (receiver?.cost ?? 0) + given.reduce((total, part) => total + part.cost, 0);
   if (!scans.has(name)) return { cost: inner + 1, ...(receiver?.size === undefined ? {} : { size: receiver.size }) };
   const size = receiver?.size ?? 0;
+  // Of an empty text something is looked at, too.
+  if (name === 'matches')
+    return { cost: inner + Math.ceil((size + 1) * perCharacter) * Math.ceil((given[0]?.size ?? 0) * 0.25) };
   const passes = name === 'startsWith' || name === 'endsWith' ? (given[0]?.size ?? 0) : size;
-  const factor =
-    name === 'contains' || name === 'matches' || name === 'find' ? Math.max(1, (given[0]?.size ?? 0) * 0.25) : 1;
+  const factor = name === 'contains' || name === 'find' ? Math.max(1, (given[0]?.size ?? 0) * 0.25) : 1;
   return { cost: inner + 1 + passes * perCharacter * factor, size };
 }
 

@@ -3,6 +3,7 @@ import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 import { compileErrorText, placedText } from './compile-errors.ts';
+import { widenHas } from './has-anywhere.ts';
 import { undefinedField } from './has-arguments.ts';
 import { meterComprehension, withinBudget } from './budget.ts';
 import { registerLibraries } from './libraries.ts';
@@ -101,7 +102,7 @@ function compileIn(
   });
   let parsed: ParseResult;
   try {
-    parsed = environment.parse(text);
+    parsed = parse(environment, text);
   } catch (error) {
     return failed(`compilation failed: ${compileErrorText(text, error)}`);
   }
@@ -136,12 +137,18 @@ function compileIn(
   };
 }
 
+function parse(environment: Environment, text: string): ParseResult {
+  const parsed = environment.parse(text);
+  visitNodes(parsed.ast, (node) => widenHas(environment, node));
+  return parsed;
+}
+
 /**
  * The expression as it is evaluated: loops count their steps, and `matches` takes linear time. It is parsed once more, because what
  * is said about an expression is said about it as it was written.
  */
 function bounded(environment: Environment, text: string, written: ParseResult): ParseResult {
-  const parsed = environment.parse(text);
+  const parsed = parse(environment, text);
   let changed = false;
   visitNodes(parsed.ast, (node) => {
     if (node.op === 'rcall' && node.args[0] === 'matches') {

@@ -100,7 +100,8 @@ export class TypeRegistry {
     }
     const objectClass: ObjectClass = class {} as ObjectClass;
     this.#environment.registerType(name, { ctor: objectClass, fields });
-    this.#environment.registerOperator(`${name} == ${name}`, (left: unknown, right: unknown) => left === right);
+    for (const other of [name, 'null'])
+      this.#environment.registerOperator(`${name} == ${other}`, (left: unknown, right: unknown) => left === right);
     return {
       name,
       convert(value, shared) {

@@ -149,6 +149,40 @@ describe('a new CRD', () => {
     expect(problems(withSpec(spec))[0]).toBe(expected);
   });
 
+  it.each<[string, JsonObject]>([
+    [
+      'a cheap rule below lists without a bound, as Prometheus has',
+      {
+        type: 'array',
+        items: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { a: { type: 'string' }, b: { type: 'string' } },
+            'x-kubernetes-validations': [{ rule: '!has(self.a) || has(self.b)' }],
+          },
+        },
+      },
+    ],
+    [
+      'an expression for the keys of maps, as Istio has',
+      {
+        type: 'array',
+        maxItems: 4096,
+        items: {
+          type: 'object',
+          maxProperties: 128,
+          additionalProperties: { type: 'integer' },
+          'x-kubernetes-validations': [
+            { rule: 'self.all(key, size(key) < 63 && key.matches("^[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$"))' },
+          ],
+        },
+      },
+    ],
+  ])('may have %s', (_, schema) => {
+    expect(problems(withSpec(schema))).toEqual([]);
+  });
+
   it('cannot select by what is no simple value', () => {
     const crd = withSpec({ type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } });
     const version = (crd['spec'] as { versions: JsonObject[] }).versions[0]!;
